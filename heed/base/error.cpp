@@ -1,0 +1,9 @@
+#include "heed/base/error.h"
+
+namespace heed {
+
+void broken_belief(const char* belief, const char* file, int line) {
+  throw BrokenBelief(text(file, ":", line, ": broken belief: ", belief, " (an error in heed, please report it)"));
+}
+
+}  // namespace heed

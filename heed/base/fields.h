@@ -1,0 +1,101 @@
+// Settings that name each field once.
+//
+// A settings struct has `template <class V> void visit(V&& field)` that calls field("name", member, "meaning") for
+// each member. Reading from JSON, writing to JSON and help follow from that; an unknown key is refused with
+// the nearest known one.
+#pragma once
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "heed/base/error.h"
+
+namespace heed {
+
+using Json = nlohmann::json;
+
+// The candidate that takes the fewest edits, or "" when none is near.
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+// Enumerations appear in JSON by name; specialise with `static constexpr std::pair<Enum, const char*> names[]`.
+template <class E>
+struct EnumNames;
+
+template <class E>
+std::string enum_name(E value) {
+  for (const auto& [known, name] : EnumNames<E>::names) {
+    if (known == value) return name;
+  }
+  throw BrokenBelief("an enumeration value has no name");
+}
+
+template <class E>
+E enum_from_name(const std::string& name) {
+  std::string all;
+  for (const auto& [known, known_name] : EnumNames<E>::names) {
+    if (name == known_name) return known;
+    all += (all.empty() ? "" : ", ") + std::string(known_name);
+  }
+  throw usage_error("'", name, "' is not one of ", all);
+}
+
+namespace fields_detail {
+
+template <class T>
+void read(const Json& json, T& member) {
+  if constexpr (std::is_enum_v<T>) {
+    member = enum_from_name<T>(json.get<std::string>());
+  } else {
+    json.get_to(member);
+  }
+}
+
+template <class T>
+Json write(const T& member) {
+  if constexpr (std::is_enum_v<T>) {
+    return enum_name(member);
+  } else {
+    return member;
+  }
+}
+
+}  // namespace fields_detail
+
+template <class Settings>
+Json to_json(Settings settings) {
+  Json json = Json::object();
+  settings.visit([&](const char* name, auto& member, const char*) { json[name] = fields_detail::write(member); });
+  return json;
+}
+
+// `what` names the thing in error messages.
+template <class Settings>
+Settings from_json(const Json& json, const std::string& what) {
+  if (!json.is_object()) throw usage_error(what, ": expected an object of settings, found ", json.type_name());
+  Settings settings;
+  std::vector<std::string> known;
+  settings.visit([&](const char* name, auto& member, const char* meaning) {
+    known.push_back(name);
+    const auto found = json.find(name);
+    if (found == json.end()) return;
+    try {
+      fields_detail::read(*found, member);
+    } catch (const Json::exception&) {
+      throw usage_error(what, ": '", name, "' (", meaning, ") cannot be ", found->dump());
+    } catch (const Error& error) {
+      throw usage_error(what, ": '", name, "' (", meaning, "): ", error.what());
+    }
+  });
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      const std::string guess = nearest(key, known);
+      throw usage_error(what, ": unknown setting '", key, "'", guess.empty() ? "" : "; did you mean '" + guess + "'?");
+    }
+  }
+  return settings;
+}
+
+}  // namespace heed

@@ -1,0 +1,53 @@
+// How many threads heed may use, and loops that use them.
+//
+// One pool for everything: OpenMP's, which oneDNN uses as well (two pools made two threads slower than one).
+// Idle threads sleep instead of spinning (threads.cpp sets that before the pool exists), so heed does not
+// collapse when other programs want the cores.
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace heed {
+
+// Cores this process may really use: CPU affinity and the cgroup's CPU quota.
+int available_threads();
+
+// The number of threads heed uses; starts as available_threads().
+int thread_count();
+void set_thread_count(int threads);
+
+// Where the limit came from, for `heed bench` and logs: "2 of 8 cores (cgroup quota 2.0)".
+std::string describe_threads();
+
+// Threads worth waking for `work` nanoseconds of single-thread work: waking a sleeping thread costs about
+// 10 us, so small ops stay on one.
+inline int threads_for(double nanoseconds) {
+  return static_cast<int>(std::clamp<double>(nanoseconds / 20e3, 1, thread_count()));
+}
+
+// body(i) for i in [0, count), shared among at most `threads` threads as they become free. Nothing may depend on
+// which thread runs an item. Bodies must not throw.
+template <class Body>
+inline void parallel_for(int64_t count, int threads, const Body& body) {
+  threads = static_cast<int>(std::min<int64_t>({count, threads, thread_count()}));
+  if (threads <= 1) {
+    for (int64_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (int64_t i = 0; i < count; ++i) body(i);
+}
+
+// body(begin, end) over [0, count) cut in equal contiguous pieces, one per thread.
+template <class Body>
+void parallel_range(int64_t count, int threads, const Body& body) {
+  threads = static_cast<int>(std::clamp<int64_t>(count, 1, threads));
+  parallel_for(threads, threads,
+               [&](int64_t piece) { body(count * piece / threads, count * (piece + 1) / threads); });
+}
+
+}  // namespace heed

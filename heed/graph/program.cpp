@@ -1,0 +1,96 @@
+#include "heed/graph/program.h"
+
+#include "heed/base/clock.h"
+#include "heed/base/error.h"
+#include "heed/base/fields.h"
+
+namespace heed::graph {
+
+void Variables::allocate(const Graph& graph) {
+  std::vector<const Value*> missing;
+  int64_t bytes = 0;
+  for (const Value& value : graph.values()) {
+    if (value.role != Role::kParameter && value.role != Role::kState) continue;
+    const auto found = tensors_.find(value.name);
+    if (found == tensors_.end()) {
+      missing.push_back(&value);
+      bytes += align_up(value.type.bytes());
+    } else if (found->second.type != value.type) {
+      throw usage_error("variable '", value.name, "' is ", found->second.type.str(), ", the graph wants ", value.type.str());
+    }
+  }
+  if (missing.empty()) return;
+  buffers_.emplace_back(bytes);
+  std::byte* next = buffers_.back().data();
+  for (const Value* value : missing) {
+    tensors_[value->name] = Tensor{next, value->type};
+    next += align_up(value->type.bytes());
+  }
+}
+
+Tensor Variables::at(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, tensor] : tensors_) names.push_back(known);
+    const std::string guess = nearest(name, names);
+    throw usage_error("no parameter or state is named '", name, "'", guess.empty() ? "" : "; did you mean '" + guess + "'?");
+  }
+  return found->second;
+}
+
+Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
+    : graph_(std::move(graph)), plan_(plan(*graph_)), arena_(plan_.memory.arena) {
+  variables.allocate(*graph_);
+  for (size_t i = 0; i < graph_->values().size(); ++i) {
+    const Value& value = graph_->values()[i];
+    Tensor tensor{nullptr, value.type};
+    if (plan_.lives_in[i]) {
+      tensor.data = variables.at(graph_->value(plan_.lives_in[i]).name).data;
+    } else if (plan_.offset[i] >= 0) {
+      tensor.data = arena_.data() + plan_.offset[i];
+    }
+    tensors_.push_back(tensor);
+  }
+  size_t total = 0;
+  for (const Node& node : graph_->nodes()) total += node.inputs.size() + node.outputs.size();
+  arguments_.reserve(total);  // steps point into it
+  for (size_t n = 0; n < graph_->nodes().size(); ++n) {
+    const Node& node = graph_->nodes()[n];
+    const size_t begin = arguments_.size();
+    for (ValueId id : node.inputs) arguments_.push_back(id ? tensor(id) : Tensor{});
+    for (ValueId id : node.outputs) arguments_.push_back(tensor(id));
+    const std::span<const Tensor> all(arguments_.data() + begin, node.inputs.size() + node.outputs.size());
+    Tensor scratch;
+    if (plan_.scratch_bytes[n] > 0) scratch = {arena_.data() + plan_.scratch_offset[n], {{plan_.scratch_bytes[n] / 4}, DType::kF32}};
+    steps_.push_back({node.op.get(), {all.first(node.inputs.size()), all.subspan(node.inputs.size()), scratch}});
+  }
+}
+
+Tensor Program::input(const std::string& name) const {
+  const ValueId id = graph_->find(name);
+  if (!id || graph_->value(id).role != Role::kInput) throw usage_error("the graph has no input '", name, "'");
+  return tensor(id);
+}
+
+void Program::run() {
+  for (const Step& step : steps_) step.op->run(step.run);
+}
+
+void Program::run(Profile& profile) {
+  double before = now_seconds();
+  for (size_t n = 0; n < steps_.size(); ++n) {
+    steps_[n].op->run(steps_[n].run);
+    const double after = now_seconds();
+    Profile::Entry& entry = profile.by_kind[std::string(steps_[n].op->kind())];
+    const Cost cost = steps_[n].op->cost(graph_->signature(graph_->nodes()[n]));
+    ++entry.calls;
+    entry.seconds += after - before;
+    entry.cost.flops += cost.flops;
+    entry.cost.bytes += cost.bytes;
+    before = now_seconds();
+  }
+  ++profile.runs;
+}
+
+}  // namespace heed::graph

@@ -1,0 +1,87 @@
+#include "heed/kernels/gemm.h"
+
+#include <dnnl.h>
+
+#include <algorithm>
+#include <string>
+
+#include "heed/base/error.h"
+#include "heed/base/threads.h"
+
+namespace heed::kernels {
+namespace {
+
+constexpr int64_t kGrain = 64;  // pieces begin at multiples of this many rows or columns
+
+}  // namespace
+
+void gemm_serial(const Gemm& g) {
+  if (g.m == 0 || g.n == 0) return;
+  if (g.k == 0) {  // an empty sum; dnnl_sgemm leaves C untouched
+    for (int64_t i = 0; i < g.m; ++i) {
+      for (int64_t j = 0; j < g.n; ++j) g.c[i * g.ldc + j] = g.beta == 0 ? 0 : g.beta * g.c[i * g.ldc + j];
+    }
+    return;
+  }
+  // One thread here whatever the pool's size: the caller has cut the work.
+  const int outside = omp_in_parallel() ? 0 : omp_get_max_threads();
+  if (outside > 1) omp_set_num_threads(1);
+  // Its only failure is a bad argument, which nothing here can pass.
+  dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda,
+                                          g.b, g.ldb, g.beta, g.c, g.ldc);
+  if (outside > 1) omp_set_num_threads(outside);
+}
+
+GemmCut cut_for(const Gemm& g) {
+  const double nanoseconds = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 100;
+  const int threads = threads_for(nanoseconds);
+  if (threads <= 1) return {true, 1};
+  // Each piece packs the operand it shares with the others anew, so cut along the longer side, in few pieces; two per
+  // thread when they stay large, so that a thread that was interrupted does not hold up the other.
+  const bool by_rows = g.m >= g.n;
+  const int64_t along = by_rows ? g.m : g.n;
+  const int pieces = along >= 2 * threads * 512 ? 2 * threads : threads;
+  return {by_rows, static_cast<int>(std::clamp<int64_t>((along + kGrain - 1) / kGrain, 1, pieces))};
+}
+
+bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile) {
+  part = g;
+  tile = {0, g.m, 0, g.n};
+  if (cut.pieces == 1) return true;
+  const int64_t along = cut.by_rows ? g.m : g.n;
+  const int64_t grains = (along + kGrain - 1) / kGrain;
+  const int64_t begin = std::min(along, grains * piece / cut.pieces * kGrain);
+  const int64_t end = std::min(along, grains * (piece + 1) / cut.pieces * kGrain);
+  if (begin >= end) return false;
+  if (cut.by_rows) {
+    part.m = tile.rows = end - begin;
+    tile.row = begin;
+    part.a += g.transpose_a ? begin : begin * g.lda;
+    part.c += begin * g.ldc;
+  } else {
+    part.n = tile.columns = end - begin;
+    tile.column = begin;
+    part.b += g.transpose_b ? begin * g.ldb : begin;
+    part.c += begin;
+  }
+  return true;
+}
+
+void gemm(const Gemm& g) {
+  const GemmCut cut = cut_for(g);
+  parallel_for(cut.pieces, cut.pieces, [&](int64_t piece) {
+    Gemm part;
+    Tile tile;
+    if (gemm_piece(g, cut, static_cast<int>(piece), part, tile)) gemm_serial(part);
+  });
+}
+
+const char* gemm_library() {
+  static const std::string name = [] {
+    const dnnl_version_t* v = dnnl_version();
+    return text("oneDNN ", v->major, ".", v->minor, ".", v->patch);
+  }();
+  return name.c_str();
+}
+
+}  // namespace heed::kernels

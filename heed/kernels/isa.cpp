@@ -1,0 +1,44 @@
+#include "heed/kernels/isa.h"
+
+#include <cstdlib>
+#include <optional>
+
+#include "heed/base/error.h"
+
+namespace heed::kernels {
+namespace {
+
+std::optional<Isa> forced;
+
+Isa choose() {
+  const char* wish = std::getenv("HEED_ISA");
+  const std::string wanted = wish ? wish : "";
+  if (!wanted.empty() && wanted != "v3" && wanted != "v4") {
+    throw usage_error("HEED_ISA is '", wanted, "'; it may be v3 (AVX2) or v4 (AVX-512)");
+  }
+  const Isa isa = wanted == "v3" ? Isa::kV3 : wanted == "v4" ? Isa::kV4 : supported(Isa::kV4) ? Isa::kV4 : Isa::kV3;
+  if (!supported(isa)) throw failure("this CPU lacks ", name_of(isa), "; heed needs AVX2 and FMA at least");
+  return isa;
+}
+
+}  // namespace
+
+bool supported(Isa isa) {
+  if (isa == Isa::kV3) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
+const char* name_of(Isa isa) { return isa == Isa::kV3 ? "AVX2" : "AVX-512"; }
+
+Isa isa() {
+  static const Isa chosen = choose();
+  return forced.value_or(chosen);
+}
+
+void force_isa(Isa wanted) {
+  if (!supported(wanted)) throw failure("this CPU lacks ", name_of(wanted));
+  forced = wanted;
+}
+
+}  // namespace heed::kernels

@@ -1,0 +1,150 @@
+// Vectors of floats for the kernels, on the compiler's vector extension: the same source for every instruction set,
+// explicit lanes, no fast-math. Only for files compiled once per instruction set (isa.h).
+//
+// All of it is forced inline with internal linkage: a function compiled for AVX-512 that the linker could
+// share with other files would crash on lesser CPUs. For the same reason kernels use nothing of the standard library
+// that may not inline.
+#pragma once
+
+#include <cstdint>
+
+#include "heed/base/philox.h"
+
+#ifndef HEED_ISA
+#error "vec.h is only for kernels compiled once per instruction set"
+#endif
+
+#define HEED_INLINE static inline __attribute__((always_inline))
+
+namespace heed::kernels::HEED_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int kLanes = 16;
+#else
+inline constexpr int kLanes = 8;
+#endif
+
+typedef float Vec __attribute__((vector_size(kLanes * 4)));
+typedef int32_t IVec __attribute__((vector_size(kLanes * 4)));
+typedef uint32_t UVec __attribute__((vector_size(kLanes * 4)));
+
+HEED_INLINE int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+HEED_INLINE int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+HEED_INLINE Vec splat(float x) { return x - Vec{}; }
+HEED_INLINE IVec splat_int(int32_t x) { return x - IVec{}; }
+HEED_INLINE Vec load(const float* p) {
+  Vec v;
+  __builtin_memcpy(&v, p, sizeof v);
+  return v;
+}
+HEED_INLINE void store(float* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
+// The first n lanes, the rest zero; n in [0, kLanes].
+HEED_INLINE Vec load_some(const float* p, int64_t n) {
+  Vec v{};
+  for (int64_t i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+}
+HEED_INLINE void store_some(float* p, Vec v, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) p[i] = v[i];
+}
+HEED_INLINE Vec select(IVec condition, Vec yes, Vec no) { return condition ? yes : no; }
+HEED_INLINE Vec vmin(Vec a, Vec b) { return a < b ? a : b; }
+HEED_INLINE Vec vmax(Vec a, Vec b) { return a > b ? a : b; }
+HEED_INLINE float sum(Vec v) {
+  float parts[kLanes];
+  __builtin_memcpy(parts, &v, sizeof v);
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) parts[i] += parts[i + width];
+  }
+  return parts[0];
+}
+HEED_INLINE float maximum(Vec v) {
+  float m = v[0];
+  for (int i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
+  return m;
+}
+HEED_INLINE IVec lane_numbers() {
+  IVec v{};
+  for (int i = 0; i < kLanes; ++i) v[i] = i;
+  return v;
+}
+HEED_INLINE Vec vsqrt(Vec v) {
+  Vec r{};
+  for (int i = 0; i < kLanes; ++i) r[i] = __builtin_sqrtf(v[i]);
+  return r;
+}
+
+// e^x to about 1 ulp: x = n ln2 + r, |r| <= ln2/2, polynomial for e^r, exponent added by bits. Below -87.3 it is 0, which
+// softmax relies on; above 88.7 it is infinite. NaN stays NaN.
+HEED_INLINE Vec vexp(Vec x) {
+  const IVec is_zero = x < -87.3f;
+  const IVec is_infinite = x > 88.72f;
+  const IVec is_nan = x != x;
+  const Vec clamped = vmin(vmax(select(is_nan, splat(0.f), x), splat(-87.3f)), splat(88.72f));
+  const Vec shifter = splat(12582912.f);  // 1.5 * 2^23: adding it rounds to the nearest integer
+  const Vec rounded = clamped * 1.44269504f + shifter;
+  const Vec n = rounded - shifter;
+  Vec r = clamped - n * 0.693145752f;   // ln2 in two parts, the first with few bits, so that n * it is exact
+  r = r - n * 1.42860677e-6f;
+  Vec p = splat(1.f / 5040);
+  p = p * r + 1.f / 720;
+  p = p * r + 1.f / 120;
+  p = p * r + 1.f / 24;
+  p = p * r + 1.f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.f;
+  p = p * r + 1.f;
+  // n may be 128, which is no exponent: scale by 2^(n-1), then by 2.
+  const IVec exponent = (IVec)rounded - (IVec)shifter;
+  const Vec scale = (Vec)((exponent + (127 - 1)) << 23);
+  Vec result = p * scale * 2.f;
+  result = select(is_infinite, splat(__builtin_inff()), result);
+  result = select(is_zero, splat(0.f), result);
+  return select(is_nan, x, result);
+}
+
+HEED_INLINE Vec vsigmoid(Vec x) { return 1.f / (1.f + vexp(-x)); }
+// tanh(x) = 1 - 2/(1+e^2x) loses digits near 0, where a short odd series takes over.
+HEED_INLINE Vec vtanh(Vec x) {
+  const Vec x2 = x * x;
+  Vec series = splat(-17.f / 315);
+  series = series * x2 + 2.f / 15;
+  series = series * x2 - 1.f / 3;
+  series = x + x * x2 * series;
+  const IVec small = x2 < 0.01f;
+  return select(small, series, 1.f - 2.f / (1.f + vexp(2.f * x)));
+}
+
+// Philox4x32-10 (base/philox.h) for kLanes counters at once; lane i of word w is word w of counter[0] = first + i.
+struct RandomWords {
+  UVec word[4];
+};
+HEED_INLINE RandomWords vphilox(UVec counter0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t key0, uint32_t key1) {
+  typedef uint64_t Wide __attribute__((vector_size(kLanes * 8)));
+  UVec a = counter0, b = c1 - UVec{}, c = c2 - UVec{}, d = c3 - UVec{};
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const Wide low = __builtin_convertvector(a, Wide) * static_cast<uint64_t>(kPhiloxMultiplier0);
+    const Wide high = __builtin_convertvector(c, Wide) * static_cast<uint64_t>(kPhiloxMultiplier1);
+    a = __builtin_convertvector(high >> 32, UVec) ^ b ^ key0;
+    c = __builtin_convertvector(low >> 32, UVec) ^ d ^ key1;
+    b = __builtin_convertvector(high, UVec);
+    d = __builtin_convertvector(low, UVec);
+    key0 += kPhiloxWeyl0;
+    key1 += kPhiloxWeyl1;
+  }
+  return {{a, b, c, d}};
+}
+
+// body(index, lanes, full) over [0, n) in steps of kLanes: the last step may be short. `load_at`/`store_at` below take the same
+// arguments, so that a kernel is written once for whole vectors and tails.
+template <class Body>
+HEED_INLINE void for_vectors(int64_t n, const Body& body) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) body(i, static_cast<int64_t>(kLanes));
+  if (i < n) body(i, n - i);
+}
+HEED_INLINE Vec load_at(const float* p, int64_t lanes) { return lanes == kLanes ? load(p) : load_some(p, lanes); }
+HEED_INLINE void store_at(float* p, Vec v, int64_t lanes) { lanes == kLanes ? store(p, v) : store_some(p, v, lanes); }
+
+}  // namespace heed::kernels::HEED_ISA

@@ -1,0 +1,61 @@
+#include "heed/ops/ops.h"
+
+#include "heed/graph/differentiate.h"
+#include "heed/ops/activation.h"
+#include "heed/ops/arithmetic.h"
+#include "heed/ops/constant.h"
+#include "heed/ops/layer_norm.h"
+#include "heed/ops/linear.h"
+
+namespace heed::ops {
+namespace {
+
+template <class OpType>
+OpEntry entry() {
+  return {OpType::kKind, [](const Json& settings) -> std::shared_ptr<const graph::Op> {
+            return std::make_shared<OpType>(from_json<typename OpType::Settings>(settings, OpType::kKind));
+          }};
+}
+
+}  // namespace
+
+// The list of ops. A new op adds one line.
+const Registry<OpEntry>& all() {
+  static const Registry<OpEntry> list("op", {
+                                                entry<Activate>(),
+                                                entry<ActivateBackward>(),
+                                                entry<Add>(),
+                                                entry<Constant>(),
+                                                entry<Dot>(),
+                                                entry<LayerNorm>(),
+                                                entry<LayerNormBackward>(),
+                                                entry<Linear>(),
+                                                entry<LinearGradient>(),
+                                                entry<Mix>(),
+                                                entry<MixGradient>(),
+                                                entry<MixWeightGradient>(),
+                                                entry<Mul>(),
+                                                entry<Scale>(),
+                                            });
+  return list;
+}
+
+std::vector<ValueId> add(Graph& graph, const std::string& name, std::vector<ValueId> inputs, const Json& settings) {
+  return graph.add(all().find(name).make(settings), std::move(inputs));
+}
+
+std::map<ValueId, ValueId> gradients(Graph& graph, const std::map<ValueId, ValueId>& seeds, const std::vector<ValueId>& wrt) {
+  return graph::differentiate(graph, seeds, wrt, [](Graph& g, ValueId a, ValueId b) { return add(g, a, b); });
+}
+
+std::map<ValueId, ValueId> gradients(Graph& graph, ValueId loss, const std::vector<ValueId>& wrt) {
+  if (graph.shape(loss).elements() != 1) {
+    throw usage_error("gradients: the loss must be one number, ", graph.describe(loss), " is ", graph.shape(loss).str());
+  }
+  const Shape& shape = graph.shape(loss);
+  std::vector<int64_t> dims;
+  for (int i = 0; i < shape.rank(); ++i) dims.push_back(shape.dim(i));
+  return gradients(graph, {{loss, constant(graph, dims, 1)}}, wrt);
+}
+
+}  // namespace heed::ops
