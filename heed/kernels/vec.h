@@ -6,6 +6,8 @@
 // that may not inline.
 #pragma once
 
+#include <immintrin.h>
+
 #include <cstdint>
 
 #include "heed/base/philox.h"
@@ -39,15 +41,24 @@ HEED_INLINE Vec load(const float* p) {
   return v;
 }
 HEED_INLINE void store(float* p, Vec v) { __builtin_memcpy(p, &v, sizeof v); }
-// The first n lanes, the rest zero; n in [0, kLanes].
-HEED_INLINE Vec load_some(const float* p, int64_t n) {
-  Vec v{};
-  for (int64_t i = 0; i < n; ++i) v[i] = p[i];
+HEED_INLINE IVec lane_numbers() {
+  IVec v{};
+  for (int i = 0; i < kLanes; ++i) v[i] = i;
   return v;
 }
-HEED_INLINE void store_some(float* p, Vec v, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) p[i] = v[i];
-}
+// The first n lanes, the rest zero; n in [0, kLanes]. Memory beyond them is not touched. gather takes p[at[i]] into lane i.
+#if defined(__AVX512F__)
+HEED_INLINE Vec load_some(const float* p, int64_t n) { return (Vec)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p); }
+HEED_INLINE void store_some(float* p, Vec v, int64_t n) { _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)v); }
+HEED_INLINE Vec gather(const float* p, IVec at) { return (Vec)_mm512_mask_i32gather_ps(__m512{}, 0xffff, (__m512i)at, p, 4); }
+HEED_INLINE Vec vsqrt(Vec v) { return (Vec)_mm512_sqrt_ps((__m512)v); }
+#else
+HEED_INLINE __m256i first_lanes(int64_t n) { return (__m256i)(lane_numbers() < static_cast<int32_t>(n)); }
+HEED_INLINE Vec load_some(const float* p, int64_t n) { return (Vec)_mm256_maskload_ps(p, first_lanes(n)); }
+HEED_INLINE void store_some(float* p, Vec v, int64_t n) { _mm256_maskstore_ps(p, first_lanes(n), (__m256)v); }
+HEED_INLINE Vec gather(const float* p, IVec at) { return (Vec)_mm256_i32gather_ps(p, (__m256i)at, 4); }
+HEED_INLINE Vec vsqrt(Vec v) { return (Vec)_mm256_sqrt_ps((__m256)v); }
+#endif
 HEED_INLINE Vec select(IVec condition, Vec yes, Vec no) { return condition ? yes : no; }
 HEED_INLINE Vec vmin(Vec a, Vec b) { return a < b ? a : b; }
 HEED_INLINE Vec vmax(Vec a, Vec b) { return a > b ? a : b; }
@@ -63,16 +74,6 @@ HEED_INLINE float maximum(Vec v) {
   float m = v[0];
   for (int i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
   return m;
-}
-HEED_INLINE IVec lane_numbers() {
-  IVec v{};
-  for (int i = 0; i < kLanes; ++i) v[i] = i;
-  return v;
-}
-HEED_INLINE Vec vsqrt(Vec v) {
-  Vec r{};
-  for (int i = 0; i < kLanes; ++i) r[i] = __builtin_sqrtf(v[i]);
-  return r;
 }
 
 // e^x to about 1 ulp: x = n ln2 + r, |r| <= ln2/2, polynomial for e^r, exponent added by bits. Below -87.3 it is 0, which

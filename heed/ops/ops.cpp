@@ -3,6 +3,7 @@
 #include "heed/graph/differentiate.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/arithmetic.h"
+#include "heed/ops/attention.h"
 #include "heed/ops/constant.h"
 #include "heed/ops/layer_norm.h"
 #include "heed/ops/linear.h"
@@ -25,6 +26,8 @@ const Registry<OpEntry>& all() {
                                                 entry<Activate>(),
                                                 entry<ActivateBackward>(),
                                                 entry<Add>(),
+                                                entry<Attention>(),
+                                                entry<AttentionBackward>(),
                                                 entry<Constant>(),
                                                 entry<Dot>(),
                                                 entry<LayerNorm>(),

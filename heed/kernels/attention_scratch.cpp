@@ -1,0 +1,40 @@
+#include "heed/kernels/attention_scratch.h"
+
+namespace heed::kernels {
+
+AttentionLayout attention_layout(const Attention& a, bool backward) {
+  AttentionLayout l;
+  l.tile = attention_tile(a.K);
+  l.rows = a.K + 2 * l.tile;
+  const auto take = [](int64_t& at, int64_t& next, int64_t floats) {
+    at = next;
+    next += (floats + 15) / 16 * 16;
+  };
+  const bool relative = a.R > 0;
+  take(l.queries, l.per_worker, l.tile * a.E);
+  take(l.queries_t, l.per_worker, l.tile * a.E);
+  take(l.scores, l.per_worker, l.rows * l.tile);
+  take(l.limits, l.per_worker, 5 * l.tile);
+  if (relative) {
+    take(l.positions, l.per_worker, l.tile * a.E);
+    take(l.positions_t, l.per_worker, l.tile * a.E);
+    take(l.raw, l.per_worker, l.rows * l.tile);
+  }
+  if (backward) {
+    take(l.dscores, l.per_worker, l.rows * l.tile);
+    take(l.dout_t, l.per_worker, l.tile * a.E);
+    take(l.dquery, l.per_worker, l.tile * a.E);
+    take(l.dposition, l.per_worker, relative ? l.tile * a.E : 0);
+  }
+  l.total = l.per_worker * a.workers;
+  if (!backward) return l;
+  const int64_t parts = attention_parts(a.B, a.H, a.K);
+  take(l.partial_dq, l.total, parts > 1 ? parts * a.B * a.T * a.H * a.E : 0);
+  take(l.partial_dr, l.total, relative ? a.B * a.R * a.H * a.E * parts : 0);
+  take(l.partial_bias, l.total, relative ? a.B * a.H * parts * 2 * a.E : 0);
+  return l;
+}
+
+int64_t attention_scratch(const Attention& shape, bool backward) { return attention_layout(shape, backward).total; }
+
+}  // namespace heed::kernels

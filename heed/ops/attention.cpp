@@ -1,0 +1,217 @@
+#include "heed/ops/attention.h"
+
+#include <algorithm>
+
+#include "heed/base/threads.h"
+
+namespace heed::ops {
+namespace {
+
+enum Input : size_t { kQ, kK, kV, kPadding, kRelative, kU, kW, kPositions, kRng, kInputs };
+
+// Shapes alone, for costs and scratch.
+kernels::Attention shape_of(const AttentionSettings& c, const Shape& q, const Shape& k, int64_t relative_rows) {
+  kernels::Attention a{};
+  a.B = q.dim(0), a.T = q.dim(1), a.K = k.dim(1), a.H = c.heads, a.E = c.head_width;
+  a.R = relative_rows;
+  a.workers = thread_count();
+  return a;
+}
+
+kernels::Attention shape_of(const AttentionSettings& c, const Signature& s) {
+  return shape_of(c, s.in(kQ), s.in(kK), s.has(kRelative) ? s.in(kRelative).dim(0) : 0);
+}
+
+// Multiply-adds over the whole rectangle of queries and keys, as the papers count (par.md 6.2).
+Cost cost_of(const kernels::Attention& a, const Signature& s, double products) {
+  return {2 * products * static_cast<double>(a.B * a.H) * static_cast<double>(a.T * a.K) * static_cast<double>(a.E), static_cast<double>(s.bytes())};
+}
+
+// Sets the limits of what a query sees from the run-time positions. same_length: j' <= i - shift is forbidden, j' counted from the first
+// existing key; shift depends on how much memory there is by now (par.md 3.3).
+void set_positions(kernels::Attention& a, const AttentionSettings& c, const int32_t* positions) {
+  a.causal = c.mask == AttentionMask::kCausal;
+  a.window = c.window;
+  a.first_query = positions ? positions[0] : a.K - a.T;
+  a.first_key = positions ? positions[1] : 0;
+  if (a.first_key < 0 || (a.causal && (a.first_query < 0 || a.first_query + a.T > a.K)) || a.first_key > a.K) {
+    throw usage_error("attention: ", a.T, " queries from key ", a.first_query, " with keys from ", a.first_key, " on do not lie within ", a.K, " keys");
+  }
+  if (c.same_length == SameLength::kNone) return;
+  const int64_t length = a.first_query + a.T - a.first_key;
+  const int64_t masked = length - c.memory_length - (c.same_length == SameLength::kNv ? 1 : 0);
+  const int64_t shift = masked > 0 ? a.T - masked : a.T;
+  a.has_lowest = true;
+  a.lowest_offset = 1 - shift;
+}
+
+kernels::AttentionRows columns(const Tensor& t, int64_t offset) { return {t.f32() + offset, t.shape().dim(-1)}; }
+
+kernels::Attention arguments(const AttentionSettings& c, const Run& r, const Tensor& out, const Tensor& lse) {
+  const Tensor& relative = r.in(kRelative);
+  kernels::Attention a = shape_of(c, r.in(kQ).shape(), r.in(kK).shape(), relative ? relative.shape().dim(0) : 0);
+  a.q = columns(r.in(kQ), c.q_offset);
+  a.k = columns(r.in(kK), c.k_offset);
+  a.v = columns(r.in(kV), c.v_offset);
+  a.padding = r.in(kPadding).i32_or_null();
+  a.relative = relative.f32_or_null();
+  a.u = r.in_or_null(kU);
+  a.w = r.in_or_null(kW);
+  set_positions(a, c, r.in(kPositions).i32_or_null());
+  a.dropout = static_cast<float>(c.dropout);
+  a.stream = static_cast<uint32_t>(c.stream);
+  a.rng = r.in(kRng).i32_or_null();
+  a.out = columns(out, 0);
+  a.lse = lse.f32();
+  return a;
+}
+
+// The plan's scratch was sized for the threads of that moment; with more now, the others stay idle.
+template <class Shape_>
+void give_scratch(Shape_& a, const Tensor& scratch, bool backward) {
+  a.scratch = scratch.f32();
+  while (a.workers > 1 && kernels::attention_scratch(a, backward) > scratch.shape().elements()) --a.workers;
+}
+
+void check(const AttentionSettings& c, const Signature& s) {
+  expect_inputs(s, 3, 12);
+  expect(s.inputs.size() >= kInputs, text("takes ", static_cast<int>(kInputs), " inputs, none where one is absent"));
+  expect(c.heads >= 1, text("heads must be at least 1, it is ", c.heads));
+  expect(c.head_width >= 1, text("head_width must be at least 1, it is ", c.head_width));
+  for (size_t i : {kQ, kK, kV}) expect_rank(s, i, 3, "q, k and v");
+  const int64_t B = s.in(kQ).dim(0), T = s.in(kQ).dim(1), K = s.in(kK).dim(1), width = c.heads * c.head_width;
+  expect(s.in(kK).dim(0) == B && s.in(kV).dim(0) == B, "q, k and v differ in batch");
+  expect(s.in(kV).dim(1) == K, "k and v differ in rows");
+  expect(B >= 1 && T >= 1 && K >= 1, "there must be at least one sequence, one query and one key");
+  expect(c.mask == AttentionMask::kFull || K >= T, text("a causal mask needs at least as many keys as queries, ", K, " < ", T));
+  const std::pair<size_t, int64_t> offsets[] = {{kQ, c.q_offset}, {kK, c.k_offset}, {kV, c.v_offset}};
+  for (const auto& [input, offset] : offsets) {
+    expect(offset >= 0 && offset + width <= s.in(input).dim(2),
+           text(c.heads, " heads of width ", c.head_width, " from column ", offset, " do not fit in ", s.in(input).str()));
+  }
+  expect(c.window >= -1, text("window must be -1 or more, it is ", c.window));
+  expect(c.dropout >= 0 && c.dropout < 1, text("dropout must be in [0, 1), it is ", c.dropout));
+  expect(c.memory_length >= 0, text("memory_length must not be negative, it is ", c.memory_length));
+  if (s.has(kPadding)) {
+    expect_dtype(s, kPadding, DType::kI32, "padding");
+    expect_shape(s, kPadding, {B, K}, "padding");
+  }
+  if (s.has(kRelative)) {
+    expect_rank(s, kRelative, 2, "relative");
+    expect(s.in(kRelative).dim(0) >= K && s.in(kRelative).dim(1) == width,
+           text("relative ", s.in(kRelative).str(), " needs at least ", K, " rows of width ", width));
+    expect(c.mask == AttentionMask::kCausal, "relative positions need a causal mask");
+  }
+  for (size_t i : {kU, kW}) {
+    if (!s.has(i)) continue;
+    expect(s.has(kRelative), "u and w belong to relative positions");
+    expect_shape(s, i, {width}, "u and w");
+  }
+  if (s.has(kPositions)) {
+    expect_dtype(s, kPositions, DType::kI32, "positions");
+    expect_shape(s, kPositions, {2}, "positions");
+  }
+  expect(c.dropout == 0 || s.has(kRng), "dropout needs the rng input");
+  if (s.has(kRng)) {
+    expect_dtype(s, kRng, DType::kI32, "rng");
+    expect_shape(s, kRng, {4}, "rng");
+  }
+}
+
+}  // namespace
+
+ValueId attention(Graph& graph, const AttentionInputs& in, AttentionSettings settings) {
+  return graph.add(make<Attention>(settings), {in.q, in.k, in.v, in.padding, in.relative, in.u, in.w, in.positions, in.rng})[0];
+}
+
+std::vector<TensorType> Attention::infer(const Signature& s) const {
+  check(settings_, s);
+  expect(s.inputs.size() == kInputs, text("takes ", static_cast<int>(kInputs), " inputs, ", s.inputs.size(), " given"));
+  const int64_t B = s.in(kQ).dim(0), T = s.in(kQ).dim(1);
+  return {{{B, T, settings_.heads * settings_.head_width}}, {{B, settings_.heads, T}}};
+}
+
+Cost Attention::cost(const Signature& s) const { return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 3 : 2); }
+
+int64_t Attention::scratch_bytes(const Signature& s) const { return 4 * kernels::attention_scratch(shape_of(settings_, s), false); }
+
+void Attention::run(const Run& r) const {
+  kernels::Attention a = arguments(settings_, r, r.out(0), r.out(1));
+  give_scratch(a, r.scratch, false);
+  kernels::attention(a);
+}
+
+void Attention::gradient(Gradients& g) const {
+  AttentionBackwardSettings backward;
+  static_cast<AttentionSettings&>(backward) = settings_;
+  std::vector<ValueId> distinct;
+  backward.sources.clear();
+  for (size_t i : {kQ, kK, kV}) {
+    const auto found = std::find(distinct.begin(), distinct.end(), g.input(i));
+    backward.sources.push_back(found - distinct.begin());
+    if (found == distinct.end()) distinct.push_back(g.input(i));
+  }
+  if (!g.output_gradient(0)) throw usage_error("attention: the log-sum-exp output cannot be differentiated");
+  std::vector<ValueId> inputs;
+  for (size_t i = 0; i < kInputs; ++i) inputs.push_back(g.input(i));
+  for (size_t i : {kQ, kK, kV}) inputs[i] = g.saved(inputs[i]);
+  inputs.insert(inputs.end(), {g.output(0), g.output(1), g.output_gradient(0)});
+  const auto outputs = g.graph().add(make<AttentionBackward>(backward), std::move(inputs));
+  std::vector<bool> done(distinct.size());
+  for (size_t i : {kQ, kK, kV}) {
+    const auto source = static_cast<size_t>(backward.sources[i]);
+    if (!done[source]) g.add(i, outputs[source]);
+    done[source] = true;
+  }
+  size_t next = distinct.size();
+  for (size_t i : {kRelative, kU, kW}) {
+    if (g.input(i)) g.add(i, outputs[next++]);
+  }
+}
+
+std::vector<TensorType> AttentionBackward::infer(const Signature& s) const {
+  check(settings_, s);
+  expect_inputs(s, 3, kInputs + 3);
+  expect(s.inputs.size() == kInputs + 3, "takes the forward inputs, out, lse and dout");
+  expect_shape(s, kInputs + 2, s.in(kInputs), "dout");
+  expect(settings_.sources.size() == 3, "sources has one entry for each of q, k and v");
+  std::vector<TensorType> types;
+  for (size_t i : {kQ, kK, kV}) {
+    const int64_t source = settings_.sources[i];
+    expect(source >= 0 && source <= static_cast<int64_t>(types.size()), "sources must count up from 0");
+    if (source == static_cast<int64_t>(types.size())) types.push_back(*s.inputs[i]);
+  }
+  for (size_t i : {kRelative, kU, kW}) {
+    if (s.has(i)) types.push_back(*s.inputs[i]);
+  }
+  return types;
+}
+
+Cost AttentionBackward::cost(const Signature& s) const { return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 8 : 5); }
+
+int64_t AttentionBackward::scratch_bytes(const Signature& s) const { return 4 * kernels::attention_scratch(shape_of(settings_, s), true); }
+
+void AttentionBackward::run(const Run& r) const {
+  kernels::AttentionBackward g{};
+  g.forward = arguments(settings_, r, r.in(kInputs), r.in(kInputs + 1));
+  give_scratch(g.forward, r.scratch, true);
+  g.dout = columns(r.in(kInputs + 2), 0);
+  const auto& sources = settings_.sources;
+  // The kernel writes the columns of the heads; columns nobody used get no gradient.
+  const int64_t width = settings_.heads * settings_.head_width;
+  for (int64_t source = 0; source <= *std::max_element(sources.begin(), sources.end()); ++source) {
+    const Tensor& d = r.out(static_cast<size_t>(source));
+    if (std::count(sources.begin(), sources.end(), source) * width == d.shape().dim(-1)) continue;
+    std::fill(d.floats().begin(), d.floats().end(), 0.f);
+  }
+  g.dq = columns(r.out(static_cast<size_t>(sources[0])), settings_.q_offset);
+  g.dk = columns(r.out(static_cast<size_t>(sources[1])), settings_.k_offset);
+  g.dv = columns(r.out(static_cast<size_t>(sources[2])), settings_.v_offset);
+  size_t next = static_cast<size_t>(*std::max_element(sources.begin(), sources.end())) + 1;
+  if (r.has(kRelative)) g.drelative = r.out(next++).f32();
+  if (r.has(kU)) g.du = r.out(next++).f32();
+  if (r.has(kW)) g.dw = r.out(next++).f32();
+  kernels::attention_backward(g);
+}
+
+}  // namespace heed::ops
