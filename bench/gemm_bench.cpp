@@ -13,14 +13,16 @@ namespace {
 void Product(benchmark::State& state) {
   const int64_t rows = state.range(0), in = state.range(1), out = state.range(2), layout = state.range(3);
   set_thread_count(static_cast<int>(state.range(4)));
-  std::vector<float> x(static_cast<size_t>(rows * in), 1.f), w(static_cast<size_t>(in * out), 1.f), y(static_cast<size_t>(rows * out), 1.f);
+  std::vector<float> x(static_cast<size_t>(rows * in), 1.f), w(static_cast<size_t>(in * out), 1.f),
+      y(static_cast<size_t>(rows * out), 1.f);
   kernels::Gemm g;
   if (layout == 0) g = {false, false, rows, out, in, x.data(), in, w.data(), out, 0, y.data(), out};
   if (layout == 1) g = {false, true, rows, in, out, y.data(), out, w.data(), out, 0, x.data(), in};
   if (layout == 2) g = {true, false, in, out, rows, x.data(), in, y.data(), out, 0, w.data(), out};
   for (auto _ : state) kernels::gemm(g);
   state.counters["GFLOP/s"] =
-      benchmark::Counter(2e-9 * static_cast<double>(rows * in) * static_cast<double>(out), benchmark::Counter::kIsIterationInvariantRate);
+      benchmark::Counter(2e-9 * static_cast<double>(rows * in) * static_cast<double>(out),
+                         benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(Product)
     ->ArgsProduct({{192, 1024}, {768}, {768, 2304, 3072}, {0, 1, 2}, {1, 2}})

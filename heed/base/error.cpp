@@ -3,7 +3,8 @@
 namespace heed {
 
 void broken_belief(const char* belief, const char* file, int line) {
-  throw BrokenBelief(text(file, ":", line, ": broken belief: ", belief, " (an error in heed, please report it)"));
+  throw BrokenBelief(
+      text(file, ":", line, ": broken belief: ", belief, " (an error in heed, please report it)"));
 }
 
 }  // namespace heed

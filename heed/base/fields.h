@@ -1,8 +1,8 @@
 // Settings that name each field once.
 //
-// A settings struct has `template <class V> void visit(V&& field)` that calls field("name", member, "meaning") for
-// each member. Reading from JSON, writing to JSON and help follow from that; an unknown key is refused with
-// the nearest known one.
+// A settings struct has `template <class V> void visit(V&& field)` that calls field("name", member,
+// "meaning") for each member. Reading from JSON, writing to JSON and help follow from that; an unknown key is
+// refused with the nearest known one.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,8 @@ using Json = nlohmann::json;
 // The candidate that takes the fewest edits, or "" when none is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
-// Enumerations appear in JSON by name; specialise with `static constexpr std::pair<Enum, const char*> names[]`.
+// Enumerations appear in JSON by name; specialise with `static constexpr std::pair<Enum, const char*>
+// names[]`.
 template <class E>
 struct EnumNames;
 
@@ -67,14 +68,16 @@ Json write(const T& member) {
 template <class Settings>
 Json to_json(Settings settings) {
   Json json = Json::object();
-  settings.visit([&](const char* name, auto& member, const char*) { json[name] = fields_detail::write(member); });
+  settings.visit(
+      [&](const char* name, auto& member, const char*) { json[name] = fields_detail::write(member); });
   return json;
 }
 
 // `what` names the thing in error messages.
 template <class Settings>
 Settings from_json(const Json& json, const std::string& what) {
-  if (!json.is_object()) throw usage_error(what, ": expected an object of settings, found ", json.type_name());
+  if (!json.is_object())
+    throw usage_error(what, ": expected an object of settings, found ", json.type_name());
   Settings settings;
   std::vector<std::string> known;
   settings.visit([&](const char* name, auto& member, const char* meaning) {
@@ -92,7 +95,8 @@ Settings from_json(const Json& json, const std::string& what) {
   for (const auto& [key, value] : json.items()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       const std::string guess = nearest(key, known);
-      throw usage_error(what, ": unknown setting '", key, "'", guess.empty() ? "" : "; did you mean '" + guess + "'?");
+      throw usage_error(what, ": unknown setting '", key, "'",
+                        guess.empty() ? "" : "; did you mean '" + guess + "'?");
     }
   }
   return settings;

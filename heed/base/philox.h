@@ -1,6 +1,6 @@
-// Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011): a random function of a
-// counter. The n-th number of a stream needs no numbers before it, so a mask is the same for any number of
-// threads, and the backward pass makes it again instead of storing it.
+// Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011): a random function
+// of a counter. The n-th number of a stream needs no numbers before it, so a mask is the same for any number
+// of threads, and the backward pass makes it again instead of storing it.
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::arra
 // A sequence of numbers for initialisation and tests: element n of stream s of a seed.
 class Rng {
  public:
-  explicit Rng(uint64_t seed, uint32_t stream = 0) : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}, stream_(stream) {}
+  explicit Rng(uint64_t seed, uint32_t stream = 0)
+      : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}, stream_(stream) {}
 
   uint32_t next() {
     if (used_ == 4) {

@@ -14,7 +14,8 @@ namespace heed {
 template <class Entry>  // Entry has `std::string name`
 class Registry {
  public:
-  Registry(std::string kind, std::initializer_list<Entry> entries) : kind_(std::move(kind)), entries_(entries) {}
+  Registry(std::string kind, std::initializer_list<Entry> entries)
+      : kind_(std::move(kind)), entries_(entries) {}
 
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
@@ -28,8 +29,8 @@ class Registry {
     const std::string guess = nearest(name, names);
     std::string all;
     for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
-    throw usage_error("unknown ", kind_, " '", name, "'", guess.empty() ? "" : "; did you mean '" + guess + "'?",
-                      " Known: ", all);
+    throw usage_error("unknown ", kind_, " '", name, "'",
+                      guess.empty() ? "" : "; did you mean '" + guess + "'?", " Known: ", all);
   }
 
  private:

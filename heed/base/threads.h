@@ -1,8 +1,6 @@
 // How many threads heed may use, and loops that use them.
 //
 // One pool for everything: OpenMP's, which oneDNN uses as well (two pools made two threads slower than one).
-// Idle threads sleep instead of spinning (threads.cpp sets that before the pool exists), so heed does not
-// collapse when other programs want the cores.
 #pragma once
 
 #include <omp.h>
@@ -20,7 +18,13 @@ int available_threads();
 int thread_count();
 void set_thread_count(int threads);
 
-// Where the limit came from, for `heed bench` and logs: "2 of 8 cores (cgroup quota 2.0)".
+// Idle threads of the pool spin for a moment before they sleep. By default that moment is long, and on a
+// machine where others want the cores each wait at the end of a loop then costs a time slice. The pool reads
+// its settings before main begins, so the first thing a program does is to start itself again with a short
+// one, unless the user has chosen.
+void keep_idle_threads_quiet(char** argv);
+
+// Where the limit came from, for `heed bench` and logs: "2 threads, 8 cores allowed, cgroup quota 2".
 std::string describe_threads();
 
 // Threads worth waking for `work` nanoseconds of single-thread work: waking a sleeping thread costs about
@@ -29,8 +33,8 @@ inline int threads_for(double nanoseconds) {
   return static_cast<int>(std::clamp<double>(nanoseconds / 20e3, 1, thread_count()));
 }
 
-// body(i) for i in [0, count), shared among at most `threads` threads as they become free. Nothing may depend on
-// which thread runs an item. Bodies must not throw.
+// body(i) for i in [0, count), shared among at most `threads` threads as they become free. Nothing may depend
+// on which thread runs an item. Bodies must not throw.
 template <class Body>
 inline void parallel_for(int64_t count, int threads, const Body& body) {
   threads = static_cast<int>(std::min<int64_t>({count, threads, thread_count()}));

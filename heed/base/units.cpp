@@ -72,14 +72,15 @@ std::string format_seconds(double seconds) {
 }
 
 int64_t parse_bytes(std::string_view text) {
-  static const Unit units[] = {{"", 1},          {"B", 1},          {"K", 1e3},         {"KB", 1e3},
-                               {"M", 1e6},       {"MB", 1e6},       {"G", 1e9},         {"GB", 1e9},
+  static const Unit units[] = {{"", 1},          {"B", 1},         {"K", 1e3},      {"KB", 1e3},
+                               {"M", 1e6},       {"MB", 1e6},      {"G", 1e9},      {"GB", 1e9},
                                {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
   return static_cast<int64_t>(parse(text, units, "a size", "48MiB, 2GB or 4096"));
 }
 
 double parse_seconds(std::string_view text) {
-  static const Unit units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  static const Unit units[] = {{"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6},
+                               {"m", 60}, {"min", 60}, {"h", 3600}};
   return parse(text, units, "a time", "20ms, 1.5s or 10m");
 }
 

@@ -47,15 +47,20 @@ void Gradients::add(size_t i, ValueId contribution) {
   set(i, sofar ? sum_(graph_, sofar, contribution) : contribution);
 }
 
-std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, ValueId>& seeds, const std::vector<ValueId>& wrt, const Sum& sum) {
+std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, ValueId>& seeds,
+                                         const std::vector<ValueId>& wrt, const Sum& sum) {
   Gradients gradients(graph, sum);
   const int forward_nodes = static_cast<int>(graph.nodes().size());
   // A value is useful if it is asked for or made from something that is.
   gradients.useful_.assign(graph.values().size(), false);
   for (ValueId id : wrt) gradients.useful_[static_cast<size_t>(id.index)] = true;
   for (const Node& node : graph.nodes()) {
-    const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return id && gradients.useful_[static_cast<size_t>(id.index)]; });
-    for (ValueId id : node.outputs) gradients.useful_[static_cast<size_t>(id.index)] = any;
+    const bool any = std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id && gradients.useful_[static_cast<size_t>(id.index)];
+    });
+    for (ValueId id : node.outputs) {
+      if (any) gradients.useful_[static_cast<size_t>(id.index)] = true;
+    }
   }
   for (const auto& [value, seed] : seeds) {
     HEED_ASSERT(graph.value(value).type == graph.value(seed).type);
@@ -63,8 +68,11 @@ std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, V
   }
   for (int n = forward_nodes - 1; n >= 0; --n) {
     const Node node = graph.nodes()[static_cast<size_t>(n)];  // a copy: gradient() adds nodes
-    const bool reached = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return gradients.gradient_.contains(id); });
-    const bool useful = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return gradients.useful_[static_cast<size_t>(id.index)]; });
+    const bool reached = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                     [&](ValueId id) { return gradients.gradient_.contains(id); });
+    const bool useful = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+      return gradients.useful_[static_cast<size_t>(id.index)];
+    });
     if (!reached || !useful) continue;
     gradients.node_ = n;
     node.op->gradient(gradients);

@@ -11,8 +11,8 @@ namespace heed::graph {
 // Adds a node that sums two values of one shape; given by heed/ops, which stands above this folder.
 using Sum = std::function<ValueId(Graph&, ValueId, ValueId)>;
 
-// What Op::gradient works with: the node being differentiated, the gradients that reached its outputs, and places for
-// those of its inputs.
+// What Op::gradient works with: the node being differentiated, the gradients that reached its outputs, and
+// places for those of its inputs.
 class Gradients {
  public:
   Graph& graph() { return graph_; }
@@ -23,13 +23,13 @@ class Gradients {
   // Whether a gradient of this input is of use to anyone.
   bool wants(size_t i) const;
 
-  // A forward value as the backward pass should read it. Cheap ones are made again right where they are needed, so
-  // that their memory is free in between.
+  // A forward value as the backward pass should read it. Cheap ones are made again right where they are
+  // needed, so that their memory is free in between.
   ValueId saved(ValueId forward);
   // Asks the forward node for one more output (see Graph::extend_node).
   ValueId extra_output(std::shared_ptr<const Op> extended, size_t index);
-  // Says that `value` equals output i and is made in the backward pass anyway. If nothing in between needs output i,
-  // the forward node is then dropped: how a loss and its gradient become one node.
+  // Says that `value` equals output i and is made in the backward pass anyway. If nothing in between needs
+  // output i, the forward node is then dropped: how a loss and its gradient become one node.
   void instead_of_output(size_t i, ValueId value) { replacements_.push_back({output(i), value}); }
 
   // The gradient of input i gathered so far, for ops that add to it on the way; kNone if there is none.
@@ -40,23 +40,24 @@ class Gradients {
   void add(size_t i, ValueId contribution);
 
  private:
-  friend std::map<ValueId, ValueId> differentiate(Graph&, const std::map<ValueId, ValueId>&, const std::vector<ValueId>&, const Sum&);
+  friend std::map<ValueId, ValueId> differentiate(Graph&, const std::map<ValueId, ValueId>&,
+                                                  const std::vector<ValueId>&, const Sum&);
   Gradients(Graph& graph, const Sum& sum) : graph_(graph), sum_(sum) {}
   const Node& node() const { return graph_.nodes()[static_cast<size_t>(node_)]; }
 
   Graph& graph_;
   const Sum& sum_;
   int node_ = -1;
-  std::map<ValueId, ValueId> gradient_;      // by forward value
+  std::map<ValueId, ValueId> gradient_;  // by forward value
   std::map<ValueId, ValueId> rematerialised_;
-  std::vector<bool> useful_;                 // by value: on a path to something asked for
+  std::vector<bool> useful_;  // by value: on a path to something asked for
   std::vector<std::pair<ValueId, ValueId>> replacements_;
 };
 
-// Gradients of sum_i <seed_i, value_i> by each of `wrt`, `seeds` mapping values to their incoming gradients. A value
-// that none of the seeded ones depends on has no entry in the result. The graph is tidied by
-// the caller, once its outputs are marked.
-std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, ValueId>& seeds, const std::vector<ValueId>& wrt,
-                                         const Sum& sum);
+// Gradients of sum_i <seed_i, value_i> by each of `wrt`, `seeds` mapping values to their incoming gradients.
+// A value that none of the seeded ones depends on has no entry in the result. The graph is tidied by the
+// caller, once its outputs are marked.
+std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, ValueId>& seeds,
+                                         const std::vector<ValueId>& wrt, const Sum& sum);
 
 }  // namespace heed::graph

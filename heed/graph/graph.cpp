@@ -12,15 +12,22 @@ ValueId Graph::add_value(std::string name, TensorType type, Role role, int produ
   return ValueId{static_cast<int32_t>(values_.size()) - 1};
 }
 
-ValueId Graph::input(const std::string& name, Shape shape, DType dtype) { return add_value(name, {shape, dtype}, Role::kInput, -1); }
+ValueId Graph::input(const std::string& name, Shape shape, DType dtype) {
+  return add_value(name, {shape, dtype}, Role::kInput, -1);
+}
 
-ValueId Graph::parameter(const std::string& name, Shape shape) { return add_value(name, {shape, DType::kF32}, Role::kParameter, -1); }
+ValueId Graph::parameter(const std::string& name, Shape shape) {
+  return add_value(name, {shape, DType::kF32}, Role::kParameter, -1);
+}
 
-ValueId Graph::state(const std::string& name, Shape shape, DType dtype) { return add_value(name, {shape, dtype}, Role::kState, -1); }
+ValueId Graph::state(const std::string& name, Shape shape, DType dtype) {
+  return add_value(name, {shape, dtype}, Role::kState, -1);
+}
 
 ValueId Graph::find(const std::string& name) const {
   for (size_t i = 0; i < values_.size(); ++i) {
-    if (values_[i].role != Role::kComputed && values_[i].name == name) return ValueId{static_cast<int32_t>(i)};
+    if (values_[i].role != Role::kComputed && values_[i].name == name)
+      return ValueId{static_cast<int32_t>(i)};
   }
   return kNone;
 }
@@ -30,8 +37,10 @@ std::vector<TensorType> Graph::infer(const Op& op, const std::vector<ValueId>& i
     return op.infer(signature(Node{{}, inputs, {}}));
   } catch (const Error& error) {
     std::string given;
-    for (ValueId id : inputs) given += text(given.empty() ? "" : ", ", id ? describe(id) + " " + value(id).type.str() : "none");
-    throw Error(text(op.kind(), ": ", error.what(), "\n  given: ", given.empty() ? "no inputs" : given), error.code());
+    for (ValueId id : inputs)
+      given += text(given.empty() ? "" : ", ", id ? describe(id) + " " + value(id).type.str() : "none");
+    throw Error(text(op.kind(), ": ", error.what(), "\n  given: ", given.empty() ? "no inputs" : given),
+                error.code());
   }
 }
 
@@ -50,7 +59,8 @@ ValueId Graph::extend_node(int index, std::shared_ptr<const Op> op, size_t outpu
   const std::vector<TensorType> types = infer(*op, node.inputs);
   HEED_ASSERT(types.size() > output && types.size() >= node.outputs.size());
   for (size_t i = 0; i < node.outputs.size(); ++i) HEED_ASSERT(types[i] == value(node.outputs[i]).type);
-  for (size_t i = node.outputs.size(); i < types.size(); ++i) node.outputs.push_back(add_value("", types[i], Role::kComputed, index));
+  for (size_t i = node.outputs.size(); i < types.size(); ++i)
+    node.outputs.push_back(add_value("", types[i], Role::kComputed, index));
   node.op = std::move(op);
   return node.outputs[output];
 }
@@ -60,7 +70,9 @@ void Graph::mark_output(ValueId id) {
   if (!is_output(id)) outputs_.push_back(id);
 }
 
-bool Graph::is_output(ValueId id) const { return std::find(outputs_.begin(), outputs_.end(), id) != outputs_.end(); }
+bool Graph::is_output(ValueId id) const {
+  return std::find(outputs_.begin(), outputs_.end(), id) != outputs_.end();
+}
 
 void Graph::replace_uses(ValueId from, ValueId to) {
   for (Node& node : nodes_) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
@@ -97,8 +109,9 @@ void Graph::tidy() {
   for (ValueId id : outputs_) need(value(id).producer);
   for (size_t i = 0; i < nodes_.size(); ++i) {
     for (const Alias& alias : nodes_[i].op->aliases(signature(nodes_[i]))) {
-      const ValueId written = nodes_[i].inputs[static_cast<size_t>(alias.input)];
-      if (alias.required && value(written).role != Role::kComputed) need(static_cast<int>(i));
+      const auto input = static_cast<size_t>(alias.input);
+      const ValueId written = input < nodes_[i].inputs.size() ? nodes_[i].inputs[input] : kNone;
+      if (alias.required && written && value(written).role != Role::kComputed) need(static_cast<int>(i));
     }
   }
   while (!open.empty()) {
@@ -136,7 +149,8 @@ void Graph::tidy() {
   for (Value& v : values_) v.producer = -1;
   for (int node : order) {
     kept.push_back(std::move(nodes_[static_cast<size_t>(node)]));
-    for (ValueId id : kept.back().outputs) values_[static_cast<size_t>(id.index)].producer = static_cast<int>(kept.size()) - 1;
+    for (ValueId id : kept.back().outputs)
+      values_[static_cast<size_t>(id.index)].producer = static_cast<int>(kept.size()) - 1;
   }
   nodes_ = std::move(kept);
 }

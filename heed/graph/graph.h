@@ -39,20 +39,22 @@ class Graph {
 
   // Adds a node. Shapes that do not fit are refused here, naming op, values and shapes.
   std::vector<ValueId> add(std::shared_ptr<const Op> op, std::vector<ValueId> inputs);
-  ValueId add_one(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) { return add(std::move(op), std::move(inputs))[0]; }
-  // Replaces a node's op by a variant of it with more outputs (linear that also keeps its pre-activation); the
-  // outputs it had stay as they are. Returns the output at `index`.
+  ValueId add_one(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) {
+    return add(std::move(op), std::move(inputs))[0];
+  }
+  // Replaces a node's op by a variant of it with more outputs (linear that also keeps its pre-activation);
+  // the outputs it had stay as they are. Returns the output at `index`.
   ValueId extend_node(int node, std::shared_ptr<const Op> op, size_t index);
 
   // Outputs stay readable after a run; everything else may be overwritten.
   void mark_output(ValueId value);
   bool is_output(ValueId value) const;
 
-  // Every use of `from` becomes a use of `to`. Nodes may then be out of order: call sort().
+  // Every use of `from` becomes a use of `to`. Nodes may then be out of order: call tidy().
   void replace_uses(ValueId from, ValueId to);
   bool depends_on(ValueId value, ValueId on) const;
   // Drops nodes nobody needs and puts the rest in an order that respects dependencies, otherwise as added.
-  // `keep` are outputs besides the marked ones. States written by a node (required aliases) count as needed.
+  // Besides the outputs, nodes that write parameters or states (required aliases) count as needed.
   void tidy();
 
   const Value& value(ValueId id) const { return values_[static_cast<size_t>(id.index)]; }
@@ -62,7 +64,7 @@ class Graph {
   const std::vector<ValueId>& outputs() const { return outputs_; }
   std::vector<ValueId> of_role(Role role) const;
   Signature signature(const Node& node) const;
-  // A name for messages: its own, or "layer_norm 12, output 0".
+  // A name for messages: its own, or "layer_norm_backward 12 output 0".
   std::string describe(ValueId id) const;
 
  private:

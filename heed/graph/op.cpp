@@ -21,23 +21,25 @@ void expect(bool condition, const std::string& complaint) {
 
 void expect_inputs(const Signature& signature, size_t least, size_t most) {
   expect(signature.inputs.size() >= least && signature.inputs.size() <= most,
-         text("takes ", least, least == most ? "" : text(" to ", most), " inputs, ", signature.inputs.size(), " given"));
+         text("takes ", least, least == most ? "" : text(" to ", most), " inputs, ", signature.inputs.size(),
+              " given"));
   for (size_t i = 0; i < least; ++i) expect(signature.has(i), text("input ", i, " is missing"));
 }
 
 void expect_rank(const Signature& signature, size_t input, int rank, const char* meaning) {
-  expect(signature.in(input).rank() == rank,
-         text(meaning, " (input ", input, ") needs ", rank, " dimensions, it is ", signature.in(input).str()));
+  expect(signature.in(input).rank() == rank, text(meaning, " (input ", input, ") needs ", rank,
+                                                  " dimensions, it is ", signature.in(input).str()));
 }
 
 void expect_dtype(const Signature& signature, size_t input, DType dtype, const char* meaning) {
   expect(signature.inputs[input]->dtype == dtype,
-         text(meaning, " (input ", input, ") needs type ", name_of(dtype), ", it is ", signature.inputs[input]->str()));
+         text(meaning, " (input ", input, ") needs type ", name_of(dtype), ", it is ",
+              signature.inputs[input]->str()));
 }
 
 void expect_shape(const Signature& signature, size_t input, const Shape& shape, const char* meaning) {
-  expect(signature.in(input) == shape,
-         text(meaning, " (input ", input, ") needs shape ", shape.str(), ", it is ", signature.in(input).str()));
+  expect(signature.in(input) == shape, text(meaning, " (input ", input, ") needs shape ", shape.str(),
+                                            ", it is ", signature.in(input).str()));
 }
 
 }  // namespace heed::graph

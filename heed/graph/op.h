@@ -1,4 +1,5 @@
-// An op: one kind of node. Everything heed knows of it is behind this interface, in one file per op (heed/ops).
+// An op: one kind of node. Everything heed knows of it is behind this interface, in one file per op
+// (heed/ops).
 #pragma once
 
 #include <memory>
@@ -64,7 +65,8 @@ class Op {
   virtual ~Op() = default;
 
   virtual std::string_view kind() const = 0;
-  // The shape rule: types of the outputs, or an Error that says what does not fit. `signature.outputs` is empty.
+  // The shape rule: types of the outputs, or an Error that says what does not fit. `signature.outputs` is
+  // empty.
   virtual std::vector<TensorType> infer(const Signature& signature) const = 0;
   virtual Cost cost(const Signature& signature) const { return {0, static_cast<double>(signature.bytes())}; }
   // Working memory of one run, planned into the arena like any value.
@@ -73,8 +75,8 @@ class Op {
   virtual void run(const Run& run) const = 0;
   // Adds the nodes that carry gradients from outputs to inputs. Ops without one refuse to be differentiated.
   virtual void gradient(Gradients& gradients) const;
-  // For outputs that are cheaper to make again in the backward pass than to keep: adds nodes that do so (from values
-  // that are kept anyway) and returns the result. kNone: keep the output. See Gradients::saved.
+  // For outputs that are cheaper to make again in the backward pass than to keep: adds nodes that do so (from
+  // values that are kept anyway) and returns the result. kNone: keep the output. See Gradients::saved.
   virtual ValueId make_again(Graph& graph, int node, size_t output) const;
 };
 

@@ -1,5 +1,5 @@
-// Reading 2 of the graph: where every value lives. Liveness gives each computed value its place in one arena, so
-// the peak memory of a run is known exactly before it.
+// Reading 2 of the graph: where every value lives. Liveness gives each computed value its place in one arena,
+// so the peak memory of a run is known exactly before it.
 #pragma once
 
 #include "heed/graph/graph.h"
@@ -20,6 +20,12 @@ struct Plan {
   std::vector<int64_t> offset;
   // The parameter or state a computed value lives in, by value index; kNone for all others.
   std::vector<ValueId> lives_in;
+  // Required aliases whose input is still read later: the input is copied to the output's memory before the
+  // node runs.
+  struct Copy {
+    int node, input, output;
+  };
+  std::vector<Copy> copies;
   std::vector<int64_t> scratch_offset;  // by node
   std::vector<int64_t> scratch_bytes;   // by node
   Memory memory;

@@ -1,5 +1,7 @@
 #include "heed/graph/program.h"
 
+#include <cstring>
+
 #include "heed/base/clock.h"
 #include "heed/base/error.h"
 #include "heed/base/fields.h"
@@ -16,7 +18,8 @@ void Variables::allocate(const Graph& graph) {
       missing.push_back(&value);
       bytes += align_up(value.type.bytes());
     } else if (found->second.type != value.type) {
-      throw usage_error("variable '", value.name, "' is ", found->second.type.str(), ", the graph wants ", value.type.str());
+      throw usage_error("variable '", value.name, "' is ", found->second.type.str(), ", the graph wants ",
+                        value.type.str());
     }
   }
   if (missing.empty()) return;
@@ -34,7 +37,8 @@ Tensor Variables::at(const std::string& name) const {
     std::vector<std::string> names;
     for (const auto& [known, tensor] : tensors_) names.push_back(known);
     const std::string guess = nearest(name, names);
-    throw usage_error("no parameter or state is named '", name, "'", guess.empty() ? "" : "; did you mean '" + guess + "'?");
+    throw usage_error("no parameter or state is named '", name, "'",
+                      guess.empty() ? "" : "; did you mean '" + guess + "'?");
   }
   return found->second;
 }
@@ -62,8 +66,17 @@ Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
     for (ValueId id : node.outputs) arguments_.push_back(tensor(id));
     const std::span<const Tensor> all(arguments_.data() + begin, node.inputs.size() + node.outputs.size());
     Tensor scratch;
-    if (plan_.scratch_bytes[n] > 0) scratch = {arena_.data() + plan_.scratch_offset[n], {{plan_.scratch_bytes[n] / 4}, DType::kF32}};
-    steps_.push_back({node.op.get(), {all.first(node.inputs.size()), all.subspan(node.inputs.size()), scratch}});
+    if (plan_.scratch_bytes[n] > 0)
+      scratch = {arena_.data() + plan_.scratch_offset[n], {{plan_.scratch_bytes[n] / 4}, DType::kF32}};
+    steps_.push_back(
+        {node.op.get(), {all.first(node.inputs.size()), all.subspan(node.inputs.size()), scratch}, {}});
+    for (const Plan::Copy& copy : plan_.copies) {
+      if (copy.node != static_cast<int>(n)) continue;
+      Tensor& input = arguments_[begin + static_cast<size_t>(copy.input)];
+      const Tensor& output = steps_.back().run.out(static_cast<size_t>(copy.output));
+      steps_.back().copies.emplace_back(input, output);
+      input = output;
+    }
   }
 }
 
@@ -73,14 +86,20 @@ Tensor Program::input(const std::string& name) const {
   return tensor(id);
 }
 
+void Program::run(const Step& step) {
+  for (const auto& [from, to] : step.copies)
+    std::memcpy(to.data, from.data, static_cast<size_t>(from.type.bytes()));
+  step.op->run(step.run);
+}
+
 void Program::run() {
-  for (const Step& step : steps_) step.op->run(step.run);
+  for (const Step& step : steps_) run(step);
 }
 
 void Program::run(Profile& profile) {
   double before = now_seconds();
   for (size_t n = 0; n < steps_.size(); ++n) {
-    steps_[n].op->run(steps_[n].run);
+    run(steps_[n]);
     const double after = now_seconds();
     Profile::Entry& entry = profile.by_kind[std::string(steps_[n].op->kind())];
     const Cost cost = steps_[n].op->cost(graph_->signature(graph_->nodes()[n]));

@@ -1,4 +1,5 @@
-// Reading 3 of the graph: run it. A Program is a graph with its plan and its memory; running it allocates nothing.
+// Reading 3 of the graph: run it. A Program is a graph with its plan and its memory; running it allocates
+// nothing.
 #pragma once
 
 #include <map>
@@ -12,8 +13,8 @@
 
 namespace heed::graph {
 
-// The memory that outlives a run: parameters and states, by name. Several programs (training and evaluation, prompt
-// and single step) may share one set.
+// The memory that outlives a run: parameters and states, by name. Several programs (training and evaluation,
+// prompt and single step) may share one set.
 class Variables {
  public:
   // Room for the graph's parameters and states that are not here yet, zeroed, in one buffer.
@@ -57,13 +58,15 @@ class Program {
   struct Step {
     const Op* op;
     Run run;
+    std::vector<std::pair<Tensor, Tensor>> copies;  // from, to: before the op runs (Plan::copies)
   };
+  static void run(const Step& step);
 
   std::shared_ptr<const Graph> graph_;
   Plan plan_;
   Buffer arena_;
-  std::vector<Tensor> tensors_;   // by value
-  std::vector<Tensor> arguments_; // inputs and outputs of all steps, one after the other
+  std::vector<Tensor> tensors_;    // by value
+  std::vector<Tensor> arguments_;  // inputs and outputs of all steps, one after the other
   std::vector<Step> steps_;
 };
 

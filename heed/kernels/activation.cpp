@@ -20,7 +20,8 @@ void activation_backward(const ActivationBackward& a) {
     with_activation(a.activation, [&]<Activation activation>() {
       for_vectors(end - begin, [&](int64_t i, int64_t lanes) {
         const int64_t at = begin + i;
-        store_at(a.dx + at, load_at(a.dy + at, lanes) * derivative<activation>(load_at(a.x + at, lanes)), lanes);
+        store_at(a.dx + at, load_at(a.dy + at, lanes) * derivative<activation>(load_at(a.x + at, lanes)),
+                 lanes);
       });
     });
   });

@@ -6,8 +6,8 @@
 
 namespace heed::kernels::HEED_ISA {
 
-// erf by a polynomial in x^2 up to 1 and exp(-x^2) times a polynomial in 1/(1+0.47|x|) beyond; both were fitted at
-// Chebyshev points, largest absolute error 6e-8.
+// erf by a polynomial in x^2 up to 1 and exp(-x^2) times a polynomial in 1/(1+0.47|x|) beyond; both were
+// fitted at Chebyshev points, largest absolute error 6e-8.
 HEED_INLINE Vec verf(Vec x) {
   const Vec magnitude = x < 0.f ? -x : x;
   const Vec x2 = x * x;
@@ -31,14 +31,16 @@ HEED_INLINE Vec verf(Vec x) {
   return select(magnitude < 1.f, inner, x < 0.f ? -outer : outer);
 }
 
-inline constexpr float kSqrtHalf = 0.70710678f, kSqrt2OverPi = 0.79788456f, kInvSqrt2Pi = 0.39894228f, kGeluCubic = 0.044715f;
+inline constexpr float kSqrtHalf = 0.70710678f, kSqrt2OverPi = 0.79788456f, kInvSqrt2Pi = 0.39894228f,
+                       kGeluCubic = 0.044715f;
 
 template <Activation activation>
 HEED_INLINE Vec activate(Vec x) {
   if constexpr (activation == Activation::kRelu) return vmax(x, splat(0.f));
   if constexpr (activation == Activation::kGelu) return 0.5f * x * (1.f + verf(x * kSqrtHalf));
   // 0.5 x (1 + tanh u) = x sigmoid(2u): one exponential, and no digits lost in the tails.
-  if constexpr (activation == Activation::kGeluTanh) return x * vsigmoid(2.f * kSqrt2OverPi * (x + kGeluCubic * x * x * x));
+  if constexpr (activation == Activation::kGeluTanh)
+    return x * vsigmoid(2.f * kSqrt2OverPi * (x + kGeluCubic * x * x * x));
   if constexpr (activation == Activation::kTanh) return vtanh(x);
   return x;
 }
@@ -50,8 +52,13 @@ HEED_INLINE Vec derivative(Vec x) {
     return 0.5f * (1.f + verf(x * kSqrtHalf)) + x * kInvSqrt2Pi * vexp(-0.5f * x * x);
   }
   if constexpr (activation == Activation::kGeluTanh) {
-    const Vec s = vsigmoid(2.f * kSqrt2OverPi * (x + kGeluCubic * x * x * x));
-    return s + x * s * (1.f - s) * (2.f * kSqrt2OverPi) * (1.f + 3.f * kGeluCubic * x * x);
+    // sigmoid(z) + x sigmoid(z) sigmoid(-z) z', both sigmoids from one exponential: 1 - sigmoid would lose
+    // its digits in the tail, which z' then magnifies.
+    const Vec z = 2.f * kSqrt2OverPi * (x + kGeluCubic * x * x * x);
+    const Vec e = exp_bounded(z < 0.f ? z : -z);
+    const Vec more = 1.f / (1.f + e), less = e * more;
+    const Vec slope = 2.f * kSqrt2OverPi * (1.f + 3.f * kGeluCubic * x * x);
+    return (z < 0.f ? less : more) + x * more * less * slope;
   }
   if constexpr (activation == Activation::kTanh) {
     const Vec t = vtanh(x);
@@ -64,11 +71,16 @@ HEED_INLINE Vec derivative(Vec x) {
 template <class Body>
 HEED_INLINE void with_activation(Activation activation, const Body& body) {
   switch (activation) {
-    case Activation::kNone: return body.template operator()<Activation::kNone>();
-    case Activation::kRelu: return body.template operator()<Activation::kRelu>();
-    case Activation::kGelu: return body.template operator()<Activation::kGelu>();
-    case Activation::kGeluTanh: return body.template operator()<Activation::kGeluTanh>();
-    case Activation::kTanh: return body.template operator()<Activation::kTanh>();
+    case Activation::kNone:
+      return body.template operator()<Activation::kNone>();
+    case Activation::kRelu:
+      return body.template operator()<Activation::kRelu>();
+    case Activation::kGelu:
+      return body.template operator()<Activation::kGelu>();
+    case Activation::kGeluTanh:
+      return body.template operator()<Activation::kGeluTanh>();
+    case Activation::kTanh:
+      return body.template operator()<Activation::kTanh>();
   }
 }
 

@@ -65,11 +65,14 @@ struct TileWork {
   }
 
   bool is_padding(int64_t j) const { return a.padding && a.padding[b * a.K + j]; }
-  bool seen_by_all(int64_t j) const { return count == layout.tile && j >= all_from && j < all_to && !is_padding(j); }
+  bool seen_by_all(int64_t j) const {
+    return count == layout.tile && j >= all_from && j < all_to && !is_padding(j);
+  }
   // The lanes of vector `lane0` that see key j.
   HEED_INLINE IVec seen(const TileWork& t, int64_t j, int64_t lane0) {
     const float key_index = static_cast<float>(j);
-    const IVec inside = (load(t.limit_row(0) + lane0) <= key_index) & (load(t.limit_row(1) + lane0) > key_index);
+    const IVec inside =
+        (load(t.limit_row(0) + lane0) <= key_index) & (load(t.limit_row(1) + lane0) > key_index);
     return t.is_padding(j) ? IVec{} : inside;
   }
 
@@ -94,36 +97,39 @@ struct TileWork {
   void compute_scores() const {
     const int64_t n = to - from, tile = layout.tile;
     prepare_queries(a.u, at(layout.queries), at(layout.queries_t));
-    tile_product(n, tile, a.E, {key(from), a.k.leading, 1}, at(layout.queries_t), tile, score_row(0), tile, false);
+    tile_product(n, tile, a.E, {key(from), a.k.leading, 1}, at(layout.queries_t), tile, score_row(0), tile,
+                 false);
     if (!a.relative) return;
     prepare_queries(a.w, at(layout.positions), at(layout.positions_t));
-    // raw[k, i] = r_k . (q_i + w) for the rows of distances this tile meets. Query i and key from + j meet at row
-    // first_relative() + j - i: going one lane further means one row back, a gather along the diagonal.
+    // raw[k, i] = r_k . (q_i + w) for the rows of distances this tile meets. Query i and key from + j meet at
+    // row first_relative() + j - i: going one lane further means one row back, a gather along the diagonal.
     const int64_t low = larger(0, first_relative() - (tile - 1)), high = smaller(a.R, first_relative() + n);
     float* raw = at(layout.raw);
     const int64_t raw_start = first_relative() - (tile - 1);  // row of `relative` at raw row 0
     if (low < high) {
-      tile_product(high - low, tile, a.E, {a.relative + low * a.H * a.E + h * a.E, a.H * a.E, 1}, at(layout.positions_t), tile,
-                   raw + (low - raw_start) * tile, tile, false);
+      tile_product(high - low, tile, a.E, {a.relative + low * a.H * a.E + h * a.E, a.H * a.E, 1},
+                   at(layout.positions_t), tile, raw + (low - raw_start) * tile, tile, false);
     }
     const IVec lanes = lane_numbers();
     for (int64_t j = 0; j < n; ++j) {
       float* score = score_row(j);
       for (int64_t i = 0; i < tile; i += kLanes) {
-        const IVec diagonal = splat_int(static_cast<int32_t>((j + tile - 1 - i) * tile + i)) - lanes * static_cast<int32_t>(tile - 1);
+        const IVec diagonal = splat_int(static_cast<int32_t>((j + tile - 1 - i) * tile + i)) -
+                              lanes * static_cast<int32_t>(tile - 1);
         store(score + i, load(score + i) + gather(raw, diagonal));
       }
     }
   }
 
-  // Kept or dropped, scaled: element ((b H + h) K + j) T' + i of the stream, T' = T rounded up to 64, so that 64 queries share
-  // the words of 16 counters (the rule of kernels/dropout.h).
+  // Kept or dropped, scaled: element ((b H + h) K + j) T' + i of the stream, T' = T rounded up to 64, so that
+  // 64 queries share the words of 16 counters (the rule of kernels/dropout.h).
   HEED_INLINE Vec dropout_factor(const TileWork& t, int64_t j, int64_t lane0) {
     const int64_t padded = (t.a.T + 63) / 64 * 64;
     const int64_t element = ((t.b * t.a.H + t.h) * t.a.K + j) * padded + t.begin + lane0;
     const auto counter = static_cast<uint32_t>(element / 64 * 16 + element % 16);
-    const RandomWords words = vphilox((UVec)lane_numbers() + counter, t.a.stream, static_cast<uint32_t>(t.a.rng[2]),
-                                      static_cast<uint32_t>(t.a.rng[3]), static_cast<uint32_t>(t.a.rng[0]), static_cast<uint32_t>(t.a.rng[1]));
+    const RandomWords words = vphilox((UVec)lane_numbers() + counter, t.a.stream,
+                                      static_cast<uint32_t>(t.a.rng[2]), static_cast<uint32_t>(t.a.rng[3]),
+                                      static_cast<uint32_t>(t.a.rng[0]), static_cast<uint32_t>(t.a.rng[1]));
     const auto threshold = static_cast<uint32_t>(static_cast<double>(t.a.dropout) * 4294967296.0);
     const UVec word = words.word[element / 16 % 4];
     return select((IVec)(word >= threshold), splat(1.f / (1.f - t.a.dropout)), splat(0.f));
@@ -165,12 +171,16 @@ void forward_tile(const TileWork& t) {
   softmax_columns(t);
   float* out = a.out.data + (t.b * a.T + t.begin) * a.out.leading + t.h * a.E;
   // out[i, :] = sum_j p[j, i] v_j
-  tile_product(t.count, a.E, t.to - t.from, {t.score_row(0), 1, t.layout.tile}, t.value(t.from), a.v.leading, out, a.out.leading, false);
+  tile_product(t.count, a.E, t.to - t.from, {t.score_row(0), 1, t.layout.tile}, t.value(t.from), a.v.leading,
+               out, a.out.leading, false);
   for (int64_t i = 0; i < t.count; ++i) {
     const float total = t.limit_row(3)[i];
     const float factor = total > 0 ? 1.f / total : 0.f;
-    for_vectors(a.E, [&](int64_t c, int64_t lanes) { store_at(out + i * a.out.leading + c, factor * load_at(out + i * a.out.leading + c, lanes), lanes); });
-    a.lse[(t.b * a.H + t.h) * a.T + t.begin + i] = total > 0 ? t.limit_row(2)[i] + __builtin_logf(total) : -__builtin_inff();
+    for_vectors(a.E, [&](int64_t c, int64_t lanes) {
+      store_at(out + i * a.out.leading + c, factor * load_at(out + i * a.out.leading + c, lanes), lanes);
+    });
+    a.lse[(t.b * a.H + t.h) * a.T + t.begin + i] =
+        total > 0 ? t.limit_row(2)[i] + __builtin_logf(total) : -__builtin_inff();
   }
 }
 
@@ -183,7 +193,8 @@ void empty_tile(const TileWork& t) {
 
 // Nanoseconds of the products, to choose threads by.
 double work_of(const Attention& a, double products) {
-  return products * 2.0 * static_cast<double>(a.B * a.H) * static_cast<double>(a.T * a.K) * static_cast<double>(a.E) / 60;
+  return products * 2.0 * static_cast<double>(a.B * a.H) * static_cast<double>(a.T * a.K) *
+         static_cast<double>(a.E) / 60;
 }
 
 // Gradients of one tile by its keys within the part. dk and dv are added to; dq is written.
@@ -205,15 +216,18 @@ struct BackwardTile {
       for (int64_t c = 0; c < a.E; ++c) store(t.at(t.layout.dout_t) + c * tile + lane, Vec{});
     }
     // dp[j, i] = v_j . dout_i
-    tile_product(n, tile, a.E, {t.value(t.from), a.v.leading, 1}, t.at(t.layout.dout_t), tile, t.dscore_row(0), tile, false);
+    tile_product(n, tile, a.E, {t.value(t.from), a.v.leading, 1}, t.at(t.layout.dout_t), tile,
+                 t.dscore_row(0), tile, false);
     row_dots(dout);
     score_gradients();
     float* dv = g.dv.data + (t.b * a.K + t.from) * g.dv.leading + t.h * a.E;
     float* dk = g.dk.data + (t.b * a.K + t.from) * g.dk.leading + t.h * a.E;
     tile_product(n, a.E, t.count, {t.score_row(0), tile, 1}, dout, g.dout.leading, dv, g.dv.leading, true);
-    tile_product(n, a.E, t.count, {t.dscore_row(0), tile, 1}, t.at(t.layout.queries), a.E, dk, g.dk.leading, true);
+    tile_product(n, a.E, t.count, {t.dscore_row(0), tile, 1}, t.at(t.layout.queries), a.E, dk, g.dk.leading,
+                 true);
     float* content = t.at(t.layout.dquery);
-    tile_product(t.count, a.E, n, {t.dscore_row(0), 1, tile}, t.key(t.from), a.k.leading, content, a.E, false);
+    tile_product(t.count, a.E, n, {t.dscore_row(0), 1, tile}, t.key(t.from), a.k.leading, content, a.E,
+                 false);
     if (a.relative) relative_gradients();
     write_dq(content);
   }
@@ -226,7 +240,9 @@ struct BackwardTile {
       if (i < t.count) {
         const float* out = a.out.data + (t.b * a.T + t.begin + i) * a.out.leading + t.h * a.E;
         Vec sums{};
-        for_vectors(a.E, [&](int64_t c, int64_t lanes) { sums += load_at(out + c, lanes) * load_at(dout + i * g.dout.leading + c, lanes); });
+        for_vectors(a.E, [&](int64_t c, int64_t lanes) {
+          sums += load_at(out + c, lanes) * load_at(dout + i * g.dout.leading + c, lanes);
+        });
         dot = sum(sums);
       }
       t.limit_row(4)[i] = dot;
@@ -235,7 +251,8 @@ struct BackwardTile {
     }
   }
 
-  // scores -> dropped-out probabilities, dp -> dscores = p (dp - dot), 0 where unseen. The margins the skewed reads touch are 0.
+  // scores -> dropped-out probabilities, dp -> dscores = p (dp - dot), 0 where unseen. The margins the skewed
+  // reads touch are 0.
   void score_gradients() const {
     const Attention& a = g.forward;
     const int64_t n = t.to - t.from, tile = t.layout.tile;
@@ -263,16 +280,19 @@ struct BackwardTile {
     }
   }
 
-  // dr_k = sum_i ds[j(k, i), i] (q_i + w) and dq_i += sum_k ds[j(k, i), i] r_k with j(k, i) = k - first_relative + i: reading
-  // the dscores with a row stride of tile and a lane stride of tile + 1.
+  // dr_k = sum_i ds[j(k, i), i] (q_i + w) and dq_i += sum_k ds[j(k, i), i] r_k with j(k, i) = k -
+  // first_relative + i: reading the dscores with a row stride of tile and a lane stride of tile + 1.
   void relative_gradients() const {
     const Attention& a = g.forward;
     const int64_t n = t.to - t.from, tile = t.layout.tile, width = a.H * a.E;
-    const int64_t low = larger(0, t.first_relative() - (t.count - 1)), high = smaller(a.R, t.first_relative() + n);
+    const int64_t low = larger(0, t.first_relative() - (t.count - 1)),
+                  high = smaller(a.R, t.first_relative() + n);
     if (low >= high) return fill(t.at(t.layout.dposition), tile * a.E, 0.f);
     const float* skewed = t.dscore_row(low - t.first_relative());
-    tile_product(high - low, a.E, t.count, {skewed, tile, tile + 1}, t.at(t.layout.positions), a.E, drelative + low * width + t.h * a.E, width, true);
-    tile_product(t.count, a.E, high - low, {skewed, tile + 1, tile}, a.relative + low * width + t.h * a.E, width, t.at(t.layout.dposition), a.E, false);
+    tile_product(high - low, a.E, t.count, {skewed, tile, tile + 1}, t.at(t.layout.positions), a.E,
+                 drelative + low * width + t.h * a.E, width, true);
+    tile_product(t.count, a.E, high - low, {skewed, tile + 1, tile}, a.relative + low * width + t.h * a.E,
+                 width, t.at(t.layout.dposition), a.E, false);
   }
 
   void write_dq(const float* content) const {
@@ -299,19 +319,22 @@ void reduce(const AttentionBackward& g, const AttentionLayout& layout, int64_t p
   const Attention& a = g.forward;
   const int64_t width = a.H * a.E;
   if (parts > 1) {
-    parallel_for(a.B * a.T, threads_for(0.2 * static_cast<double>(a.B * a.T * width * parts)), [&](int64_t row) {
-      for_vectors(width, [&](int64_t c, int64_t lanes) {
-        Vec total{};
-        for (int64_t part = 0; part < parts; ++part) total += load_at(a.scratch + layout.partial_dq + (part * a.B * a.T + row) * width + c, lanes);
-        store_at(g.dq.data + row * g.dq.leading + c, total, lanes);
-      });
-    });
+    parallel_for(
+        a.B * a.T, threads_for(0.2 * static_cast<double>(a.B * a.T * width * parts)), [&](int64_t row) {
+          for_vectors(width, [&](int64_t c, int64_t lanes) {
+            Vec total{};
+            for (int64_t part = 0; part < parts; ++part)
+              total += load_at(a.scratch + layout.partial_dq + (part * a.B * a.T + row) * width + c, lanes);
+            store_at(g.dq.data + row * g.dq.leading + c, total, lanes);
+          });
+        });
   }
   if (!a.relative) return;
   parallel_for(a.R, threads_for(0.2 * static_cast<double>(a.B * a.R * width * parts)), [&](int64_t row) {
     for_vectors(width, [&](int64_t c, int64_t lanes) {
       Vec total{};
-      for (int64_t part = 0; part < a.B * parts; ++part) total += load_at(a.scratch + layout.partial_dr + (part * a.R + row) * width + c, lanes);
+      for (int64_t part = 0; part < a.B * parts; ++part)
+        total += load_at(a.scratch + layout.partial_dr + (part * a.R + row) * width + c, lanes);
       store_at(g.drelative + row * width + c, total, lanes);
     });
   });
@@ -341,7 +364,9 @@ void attention(const Attention& a) {
   const int threads = static_cast<int>(smaller(threads_for(work_of(a, 2)), a.workers));
   parallel_for(a.B * a.H * parts, threads, [&](int64_t item) {
     const int64_t part = item % parts, head = item / parts;
-    TileWork t{a, layout, a.scratch + omp_get_thread_num() * layout.per_worker, head / a.H, head % a.H, 0, 0, 0, 0, 0, 0};
+    TileWork t{
+        a, layout, a.scratch + omp_get_thread_num() * layout.per_worker, head / a.H, head % a.H, 0, 0, 0, 0,
+        0, 0};
     // Late queries see more keys: interleaved, every part gets some of both.
     for (int64_t tile = part; tile < tiles; tile += parts) {
       t.begin_tile(tile * layout.tile, 0, a.K) ? forward_tile(t) : empty_tile(t);

@@ -35,6 +35,8 @@ AttentionLayout attention_layout(const Attention& a, bool backward) {
   return l;
 }
 
-int64_t attention_scratch(const Attention& shape, bool backward) { return attention_layout(shape, backward).total; }
+int64_t attention_scratch(const Attention& shape, bool backward) {
+  return attention_layout(shape, backward).total;
+}
 
 }  // namespace heed::kernels

@@ -9,18 +9,23 @@ namespace {
 // body(i, lanes) for all elements, shared among threads when there are many.
 template <class Body>
 HEED_INLINE void for_elements(int64_t n, const Body& body) {
-  parallel_range(n, threads_for(0.15 * static_cast<double>(n)),
-                 [&](int64_t begin, int64_t end) { for_vectors(end - begin, [&](int64_t i, int64_t lanes) { body(begin + i, lanes); }); });
+  parallel_range(n, threads_for(0.15 * static_cast<double>(n)), [&](int64_t begin, int64_t end) {
+    for_vectors(end - begin, [&](int64_t i, int64_t lanes) { body(begin + i, lanes); });
+  });
 }
 
 }  // namespace
 
 void add(const Binary& b) {
-  for_elements(b.n, [&](int64_t i, int64_t lanes) { store_at(b.y + i, load_at(b.a + i, lanes) + load_at(b.b + i, lanes), lanes); });
+  for_elements(b.n, [&](int64_t i, int64_t lanes) {
+    store_at(b.y + i, load_at(b.a + i, lanes) + load_at(b.b + i, lanes), lanes);
+  });
 }
 
 void multiply(const Binary& b) {
-  for_elements(b.n, [&](int64_t i, int64_t lanes) { store_at(b.y + i, load_at(b.a + i, lanes) * load_at(b.b + i, lanes), lanes); });
+  for_elements(b.n, [&](int64_t i, int64_t lanes) {
+    store_at(b.y + i, load_at(b.a + i, lanes) * load_at(b.b + i, lanes), lanes);
+  });
 }
 
 void scale(const Scale& s) {
@@ -37,7 +42,9 @@ void dot(const Dot& d) {
   parallel_for(pieces, threads_for(0.15 * static_cast<double>(d.n)), [&](int64_t piece) {
     const int64_t begin = piece * kDotPiece, end = smaller(d.n, begin + kDotPiece);
     Vec total{};
-    for_vectors(end - begin, [&](int64_t i, int64_t lanes) { total += load_at(d.a + begin + i, lanes) * load_at(d.b + begin + i, lanes); });
+    for_vectors(end - begin, [&](int64_t i, int64_t lanes) {
+      total += load_at(d.a + begin + i, lanes) * load_at(d.b + begin + i, lanes);
+    });
     d.partial[piece] = static_cast<double>(sum(total));
   });
   double total = 0;
@@ -52,12 +59,15 @@ void column_sum(const ColumnSum& c) {
     for (int64_t j = 0; j < c.columns; ++j) total[j] = 0;
     for (int64_t row = c.rows * group / groups; row < c.rows * (group + 1) / groups; ++row) {
       const float* x = c.x + row * c.columns;
-      for_vectors(c.columns, [&](int64_t j, int64_t lanes) { store_at(total + j, load_at(total + j, lanes) + load_at(x + j, lanes), lanes); });
+      for_vectors(c.columns, [&](int64_t j, int64_t lanes) {
+        store_at(total + j, load_at(total + j, lanes) + load_at(x + j, lanes), lanes);
+      });
     }
   });
   for_vectors(c.columns, [&](int64_t j, int64_t lanes) {
     Vec total{};
-    for (int64_t group = 0; group < groups; ++group) total += load_at(c.partial + group * c.columns + j, lanes);
+    for (int64_t group = 0; group < groups; ++group)
+      total += load_at(c.partial + group * c.columns + j, lanes);
     store_at(c.y + j, total, lanes);
   });
 }

@@ -28,7 +28,8 @@ struct Scale {
 };
 HEED_KERNEL(scale, Scale)
 
-// *result = factor * sum a * b. Summed in pieces of fixed size, in double between them: the same for any number of threads.
+// *result = factor * sum a * b. Summed in pieces of fixed size, in double between them: the same for any
+// number of threads.
 struct Dot {
   int64_t n;
   float factor;

@@ -3,15 +3,22 @@
 #include <dnnl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
+#include <vector>
 
+#include "heed/base/clock.h"
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
 
 namespace heed::kernels {
 namespace {
 
-constexpr int64_t kGrain = 64;  // pieces begin at multiples of this many rows or columns
+std::atomic<bool> measuring = false;
+std::atomic<int64_t> nanoseconds_in_products = 0;
+
+constexpr int64_t kGrain = 64;      // pieces begin at multiples of this many rows or columns
+constexpr int64_t kLargest = 1024;  // and have at most this many
 
 }  // namespace
 
@@ -23,25 +30,28 @@ void gemm_serial(const Gemm& g) {
     }
     return;
   }
+  const int64_t begin = begin_product();
   // One thread here whatever the pool's size: the caller has cut the work.
   const int outside = omp_in_parallel() ? 0 : omp_get_max_threads();
   if (outside > 1) omp_set_num_threads(1);
   // Its only failure is a bad argument, which nothing here can pass.
-  dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda,
-                                          g.b, g.ldb, g.beta, g.c, g.ldc);
+  dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda, g.b, g.ldb,
+             g.beta, g.c, g.ldc);
   if (outside > 1) omp_set_num_threads(outside);
+  end_product(begin);
 }
 
 GemmCut cut_for(const Gemm& g) {
-  const double nanoseconds = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 100;
+  const double nanoseconds =
+      2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 100;
   const int threads = threads_for(nanoseconds);
   if (threads <= 1) return {true, 1};
-  // Each piece packs the operand it shares with the others anew, so cut along the longer side, in few pieces; two per
-  // thread when they stay large, so that a thread that was interrupted does not hold up the other.
+  // Each piece packs the operand it shares with the others anew, so cut along the longer side, in pieces that
+  // are large, but not so large that what the library packs for one of them counts as memory.
   const bool by_rows = g.m >= g.n;
   const int64_t along = by_rows ? g.m : g.n;
-  const int pieces = along >= 2 * threads * 512 ? 2 * threads : threads;
-  return {by_rows, static_cast<int>(std::clamp<int64_t>((along + kGrain - 1) / kGrain, 1, pieces))};
+  const int64_t rounds = (along + threads * kLargest - 1) / (threads * kLargest);
+  return {by_rows, static_cast<int>(std::clamp<int64_t>((along + kGrain - 1) / kGrain, 1, rounds * threads))};
 }
 
 bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile) {
@@ -69,11 +79,37 @@ bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile) {
 
 void gemm(const Gemm& g) {
   const GemmCut cut = cut_for(g);
-  parallel_for(cut.pieces, cut.pieces, [&](int64_t piece) {
+  parallel_for(cut.pieces, thread_count(), [&](int64_t piece) {
     Gemm part;
     Tile tile;
     if (gemm_piece(g, cut, static_cast<int>(piece), part, tile)) gemm_serial(part);
   });
+}
+
+void warm_up_gemm() {
+  constexpr int64_t n = 96;
+  std::vector<float> a(n * n), b(n * n), c(n * n * thread_count());
+  parallel_for(thread_count(), thread_count(), [&](int64_t thread) {
+    for (const bool transpose_a : {false, true}) {
+      for (const bool transpose_b : {false, true}) {
+        gemm_serial(
+            {transpose_a, transpose_b, n, n, n, a.data(), n, b.data(), n, 0, c.data() + thread * n * n, n});
+      }
+    }
+  });
+}
+
+void measure_products(bool on) {
+  measuring = on;
+  nanoseconds_in_products = 0;
+}
+
+double product_seconds() { return 1e-9 * static_cast<double>(nanoseconds_in_products); }
+
+int64_t begin_product() { return measuring ? static_cast<int64_t>(1e9 * now_seconds()) : 0; }
+
+void end_product(int64_t begin) {
+  if (begin) nanoseconds_in_products += static_cast<int64_t>(1e9 * now_seconds()) - begin;
 }
 
 const char* gemm_library() {

@@ -1,7 +1,7 @@
 // Matrix products. The only file that knows oneDNN.
 //
-// Only dnnl_sgemm is used: it is the same in oneDNN 2 and 3, needs no packing or objects kept per shape, and with weights stored
-// [in, out] runs within a few percent of the packed primitives (bench/gemm_bench.cpp).
+// Only dnnl_sgemm is used: it is the same in oneDNN 2 and 3, needs no packing or objects kept per shape, and
+// with weights stored [in, out] runs within a few percent of the packed primitives (bench/gemm_bench.cpp).
 #pragma once
 
 #include <cstdint>
@@ -41,6 +41,17 @@ struct GemmCut {
 GemmCut cut_for(const Gemm& g);
 // The part of the product that makes `piece`, and its tile; false if the piece is empty.
 bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile);
+
+// Lets the library generate its code on every thread, about 8 MB: a fixed cost of the program, not of a
+// model.
+void warm_up_gemm();
+
+// For `heed bench --profile`: thread time spent in products while measuring is on. Products call begin and
+// end around themselves, and nothing is measured otherwise.
+void measure_products(bool on);
+double product_seconds();  // since measuring began
+int64_t begin_product();
+void end_product(int64_t begin);
 
 const char* gemm_library();  // "oneDNN 2.6.3"
 

@@ -16,7 +16,10 @@ Isa choose() {
   if (!wanted.empty() && wanted != "v3" && wanted != "v4") {
     throw usage_error("HEED_ISA is '", wanted, "'; it may be v3 (AVX2) or v4 (AVX-512)");
   }
-  const Isa isa = wanted == "v3" ? Isa::kV3 : wanted == "v4" ? Isa::kV4 : supported(Isa::kV4) ? Isa::kV4 : Isa::kV3;
+  const Isa isa = wanted == "v3"        ? Isa::kV3
+                  : wanted == "v4"      ? Isa::kV4
+                  : supported(Isa::kV4) ? Isa::kV4
+                                        : Isa::kV3;
   if (!supported(isa)) throw failure("this CPU lacks ", name_of(isa), "; heed needs AVX2 and FMA at least");
   return isa;
 }
@@ -25,8 +28,8 @@ Isa choose() {
 
 bool supported(Isa isa) {
   if (isa == Isa::kV3) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
 const char* name_of(Isa isa) { return isa == Isa::kV3 ? "AVX2" : "AVX-512"; }

@@ -75,7 +75,8 @@ void layer_norm_backward(const LayerNormBackward& a) {
     float* dgain = a.partial + group * 2 * D;
     float* dbias = dgain + D;
     for (int64_t i = 0; i < 2 * D; ++i) dgain[i] = 0;
-    for (int64_t row = a.rows * group / groups; row < a.rows * (group + 1) / groups; ++row) backward_row(a, row, dgain, dbias);
+    for (int64_t row = a.rows * group / groups; row < a.rows * (group + 1) / groups; ++row)
+      backward_row(a, row, dgain, dbias);
   });
   for_vectors(D, [&](int64_t i, int64_t lanes) {
     Vec gain{}, bias{};

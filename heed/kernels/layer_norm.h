@@ -32,7 +32,8 @@ struct LayerNormBackward {
 };
 HEED_KERNEL(layer_norm_backward, LayerNormBackward)
 
-// Rows are summed into dgain and dbias in this many groups, whatever the number of threads: same sums, same bytes.
+// Rows are summed into dgain and dbias in this many groups, whatever the number of threads: same sums, same
+// bytes.
 inline int64_t layer_norm_partials(int64_t rows) { return rows < 16 ? 1 : rows < 256 ? 4 : 16; }
 
 }  // namespace heed::kernels

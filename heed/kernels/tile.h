@@ -1,5 +1,6 @@
-// Small matrix work inside a kernel, on one thread, on tiles that live in the cache: products and transposes. For whole layers
-// there is gemm.h; calling that for a 64 x 64 tile would cost more than the tile. See vec.h for the rules of such headers.
+// Small matrix work inside a kernel, on one thread, on tiles that live in the cache: products and transposes.
+// For whole layers there is gemm.h; calling that for a 64 x 64 tile would cost more than the tile. See vec.h
+// for the rules of such headers.
 #pragma once
 
 #include "heed/kernels/vec.h"
@@ -20,12 +21,14 @@ inline constexpr int kMicroRows = 4, kMicroVectors = 2;  // 8 of 16
 
 // C[R, V vectors] (+)= A[R, k] B[k, V vectors]; the last vector has `lanes` lanes.
 template <int R, int V>
-HEED_INLINE void micro_product(int64_t k, Strided a, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate, int64_t lanes) {
+HEED_INLINE void micro_product(int64_t k, Strided a, const float* b, int64_t ldb, float* c, int64_t ldc,
+                               bool accumulate, int64_t lanes) {
   Vec sums[R][V] = {};
   for (int64_t p = 0; p < k; ++p) {
     Vec row[V];
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) row[v] = v + 1 < V ? load(b + p * ldb + v * kLanes) : load_at(b + p * ldb + v * kLanes, lanes);
+    for (int v = 0; v < V; ++v)
+      row[v] = v + 1 < V ? load(b + p * ldb + v * kLanes) : load_at(b + p * ldb + v * kLanes, lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       const Vec x = splat(a.data[r * a.row + p * a.column]);
@@ -45,30 +48,36 @@ HEED_INLINE void micro_product(int64_t k, Strided a, const float* b, int64_t ldb
 }
 
 template <int V>
-__attribute__((noinline)) static void product_columns(int64_t m, int64_t k, Strided a, const float* b, int64_t ldb, float* c, int64_t ldc,
-                                                      bool accumulate, int64_t lanes) {
+__attribute__((noinline)) static void product_columns(int64_t m, int64_t k, Strided a, const float* b,
+                                                      int64_t ldb, float* c, int64_t ldc, bool accumulate,
+                                                      int64_t lanes) {
   int64_t r = 0;
   const auto rest = [&] { return Strided{a.data + r * a.row, a.row, a.column}; };
   if (lanes == kLanes) {
-    for (; r + kMicroRows <= m; r += kMicroRows) micro_product<kMicroRows, V>(k, rest(), b, ldb, c + r * ldc, ldc, accumulate, kLanes);
+    for (; r + kMicroRows <= m; r += kMicroRows)
+      micro_product<kMicroRows, V>(k, rest(), b, ldb, c + r * ldc, ldc, accumulate, kLanes);
     for (; r + 2 <= m; r += 2) micro_product<2, V>(k, rest(), b, ldb, c + r * ldc, ldc, accumulate, kLanes);
     for (; r < m; ++r) micro_product<1, V>(k, rest(), b, ldb, c + r * ldc, ldc, accumulate, kLanes);
   } else {
-    for (; r + kMicroRows <= m; r += kMicroRows) micro_product<kMicroRows, V>(k, rest(), b, ldb, c + r * ldc, ldc, accumulate, lanes);
+    for (; r + kMicroRows <= m; r += kMicroRows)
+      micro_product<kMicroRows, V>(k, rest(), b, ldb, c + r * ldc, ldc, accumulate, lanes);
     for (; r < m; ++r) micro_product<1, V>(k, rest(), b, ldb, c + r * ldc, ldc, accumulate, lanes);
   }
 }
 
 // C[m, n] (+)= A[m, k] B[k, n]; B and C row-major with leading dimensions ldb and ldc.
-HEED_INLINE void tile_product(int64_t m, int64_t n, int64_t k, Strided a, const float* b, int64_t ldb, float* c, int64_t ldc, bool accumulate) {
+HEED_INLINE void tile_product(int64_t m, int64_t n, int64_t k, Strided a, const float* b, int64_t ldb,
+                              float* c, int64_t ldc, bool accumulate) {
   int64_t j = 0;
   for (; j + kMicroVectors * kLanes <= n; j += kMicroVectors * kLanes) {
     product_columns<kMicroVectors>(m, k, a, b + j, ldb, c + j, ldc, accumulate, kLanes);
   }
-  for (; j < n; j += kLanes) product_columns<1>(m, k, a, b + j, ldb, c + j, ldc, accumulate, smaller(kLanes, n - j));
+  for (; j < n; j += kLanes)
+    product_columns<1>(m, k, a, b + j, ldb, c + j, ldc, accumulate, smaller(kLanes, n - j));
 }
 
-// to[j, i] = from[i, j] for kLanes x kLanes elements, in registers: log2(kLanes) rounds of exchanging ever smaller squares.
+// to[j, i] = from[i, j] for kLanes x kLanes elements, in registers: log2(kLanes) rounds of exchanging ever
+// smaller squares.
 template <int distance>
 HEED_INLINE void exchange(Vec (&rows)[kLanes]) {
   IVec low{}, high{};
@@ -86,14 +95,16 @@ HEED_INLINE void exchange(Vec (&rows)[kLanes]) {
   if constexpr (distance > 1) exchange<distance / 2>(rows);
 }
 
-// to[j * ldto + i] = from[i * ldfrom + j], i < m, j < n. Columns of `to` from m up to the next multiple of kLanes become 0.
+// to[j * ldto + i] = from[i * ldfrom + j], i < m, j < n. Columns of `to` from m up to the next multiple of
+// kLanes become 0.
 static void transpose(int64_t m, int64_t n, const float* from, int64_t ldfrom, float* to, int64_t ldto) {
   for (int64_t i = 0; i < m; i += kLanes) {
     for (int64_t j = 0; j < n; j += kLanes) {
       const int64_t columns = smaller(kLanes, n - j);
       Vec rows[kLanes];
 #pragma GCC unroll 16
-      for (int r = 0; r < kLanes; ++r) rows[r] = i + r < m ? load_at(from + (i + r) * ldfrom + j, columns) : Vec{};
+      for (int r = 0; r < kLanes; ++r)
+        rows[r] = i + r < m ? load_at(from + (i + r) * ldfrom + j, columns) : Vec{};
       exchange<kLanes / 2>(rows);
       for (int r = 0; r < columns; ++r) store(to + (j + r) * ldto + i, rows[r]);
     }

@@ -1,9 +1,9 @@
-// Vectors of floats for the kernels, on the compiler's vector extension: the same source for every instruction set,
-// explicit lanes, no fast-math. Only for files compiled once per instruction set (isa.h).
+// Vectors of floats for the kernels, on the compiler's vector extension: the same source for every
+// instruction set, explicit lanes, no fast-math. Only for files compiled once per instruction set (isa.h).
 //
 // All of it is forced inline with internal linkage: a function compiled for AVX-512 that the linker could
-// share with other files would crash on lesser CPUs. For the same reason kernels use nothing of the standard library
-// that may not inline.
+// share with other files would crash on lesser CPUs. For the same reason kernels use nothing of the standard
+// library that may not inline.
 #pragma once
 
 #include <immintrin.h>
@@ -46,12 +46,20 @@ HEED_INLINE IVec lane_numbers() {
   for (int i = 0; i < kLanes; ++i) v[i] = i;
   return v;
 }
-// The first n lanes, the rest zero; n in [0, kLanes]. Memory beyond them is not touched. gather takes p[at[i]] into lane i.
+// (The masked forms of two intrinsics are used where the plain ones make GCC 12 warn of a variable in its own
+// header.) The first n lanes, the rest zero; n in [0, kLanes]. Memory beyond them is not touched. gather
+// takes p[at[i]] into lane i.
 #if defined(__AVX512F__)
-HEED_INLINE Vec load_some(const float* p, int64_t n) { return (Vec)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p); }
-HEED_INLINE void store_some(float* p, Vec v, int64_t n) { _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)v); }
-HEED_INLINE Vec gather(const float* p, IVec at) { return (Vec)_mm512_mask_i32gather_ps(__m512{}, 0xffff, (__m512i)at, p, 4); }
-HEED_INLINE Vec vsqrt(Vec v) { return (Vec)_mm512_sqrt_ps((__m512)v); }
+HEED_INLINE Vec load_some(const float* p, int64_t n) {
+  return (Vec)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << n) - 1), p);
+}
+HEED_INLINE void store_some(float* p, Vec v, int64_t n) {
+  _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << n) - 1), (__m512)v);
+}
+HEED_INLINE Vec gather(const float* p, IVec at) {
+  return (Vec)_mm512_mask_i32gather_ps(__m512{}, 0xffff, (__m512i)at, p, 4);
+}
+HEED_INLINE Vec vsqrt(Vec v) { return (Vec)_mm512_maskz_sqrt_ps(0xffff, (__m512)v); }
 #else
 HEED_INLINE __m256i first_lanes(int64_t n) { return (__m256i)(lane_numbers() < static_cast<int32_t>(n)); }
 HEED_INLINE Vec load_some(const float* p, int64_t n) { return (Vec)_mm256_maskload_ps(p, first_lanes(n)); }
@@ -76,17 +84,15 @@ HEED_INLINE float maximum(Vec v) {
   return m;
 }
 
-// e^x to about 1 ulp: x = n ln2 + r, |r| <= ln2/2, polynomial for e^r, exponent added by bits. Below -87.3 it is 0, which
-// softmax relies on; above 88.7 it is infinite. NaN stays NaN.
-HEED_INLINE Vec vexp(Vec x) {
-  const IVec is_zero = x < -87.3f;
-  const IVec is_infinite = x > 88.72f;
-  const IVec is_nan = x != x;
-  const Vec clamped = vmin(vmax(select(is_nan, splat(0.f), x), splat(-87.3f)), splat(88.72f));
+// e^x for x in [-87, 87], beyond which it stays at the border; NaN stays NaN. About 1 ulp: x = n ln2 + r with
+// |r| <= ln2/2, a polynomial for e^r, n added to the exponent by bits.
+HEED_INLINE Vec exp_bounded(Vec x) {
+  x = select(x < -87.f, splat(-87.f), x);  // comparisons with NaN are false
+  x = select(x > 87.f, splat(87.f), x);
   const Vec shifter = splat(12582912.f);  // 1.5 * 2^23: adding it rounds to the nearest integer
-  const Vec rounded = clamped * 1.44269504f + shifter;
+  const Vec rounded = x * 1.44269504f + shifter;
   const Vec n = rounded - shifter;
-  Vec r = clamped - n * 0.693145752f;   // ln2 in two parts, the first with few bits, so that n * it is exact
+  Vec r = x - n * 0.693145752f;  // ln2 in two parts, the first with few bits, so that n * it is exact
   r = r - n * 1.42860677e-6f;
   Vec p = splat(1.f / 5040);
   p = p * r + 1.f / 720;
@@ -96,16 +102,15 @@ HEED_INLINE Vec vexp(Vec x) {
   p = p * r + 0.5f;
   p = p * r + 1.f;
   p = p * r + 1.f;
-  // n may be 128, which is no exponent: scale by 2^(n-1), then by 2.
-  const IVec exponent = (IVec)rounded - (IVec)shifter;
-  const Vec scale = (Vec)((exponent + (127 - 1)) << 23);
-  Vec result = p * scale * 2.f;
-  result = select(is_infinite, splat(__builtin_inff()), result);
-  result = select(is_zero, splat(0.f), result);
-  return select(is_nan, x, result);
+  const IVec exponent = ((IVec)rounded + 127) << 23;  // n + 127: the low 9 bits of `shifter` are 0
+  return p * (Vec)exponent;
 }
 
-HEED_INLINE Vec vsigmoid(Vec x) { return 1.f / (1.f + vexp(-x)); }
+// e^x for x <= 87, and exactly 0 below -87: for softmax, whose arguments are at most 0 and may be -infinity.
+HEED_INLINE Vec vexp(Vec x) { return select(x < -87.f, splat(0.f), exp_bounded(x)); }
+
+// Bounded on both sides is all a sigmoid needs: it is 1 or about 1e-38 there.
+HEED_INLINE Vec vsigmoid(Vec x) { return 1.f / (1.f + exp_bounded(-x)); }
 // tanh(x) = 1 - 2/(1+e^2x) loses digits near 0, where a short odd series takes over.
 HEED_INLINE Vec vtanh(Vec x) {
   const Vec x2 = x * x;
@@ -114,14 +119,16 @@ HEED_INLINE Vec vtanh(Vec x) {
   series = series * x2 - 1.f / 3;
   series = x + x * x2 * series;
   const IVec small = x2 < 0.01f;
-  return select(small, series, 1.f - 2.f / (1.f + vexp(2.f * x)));
+  return select(small, series, 1.f - 2.f / (1.f + exp_bounded(2.f * x)));
 }
 
-// Philox4x32-10 (base/philox.h) for kLanes counters at once; lane i of word w is word w of counter[0] = first + i.
+// Philox4x32-10 (base/philox.h) for kLanes counters at once; lane i of word w is word w of counter[0] = first
+// + i.
 struct RandomWords {
   UVec word[4];
 };
-HEED_INLINE RandomWords vphilox(UVec counter0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t key0, uint32_t key1) {
+HEED_INLINE RandomWords vphilox(UVec counter0, uint32_t c1, uint32_t c2, uint32_t c3, uint32_t key0,
+                                uint32_t key1) {
   typedef uint64_t Wide __attribute__((vector_size(kLanes * 8)));
   UVec a = counter0, b = c1 - UVec{}, c = c2 - UVec{}, d = c3 - UVec{};
   for (int round = 0; round < kPhiloxRounds; ++round) {
@@ -137,15 +144,19 @@ HEED_INLINE RandomWords vphilox(UVec counter0, uint32_t c1, uint32_t c2, uint32_
   return {{a, b, c, d}};
 }
 
-// body(index, lanes, full) over [0, n) in steps of kLanes: the last step may be short. `load_at`/`store_at` below take the same
-// arguments, so that a kernel is written once for whole vectors and tails.
+// body(index, lanes, full) over [0, n) in steps of kLanes: the last step may be short. `load_at`/`store_at`
+// below take the same arguments, so that a kernel is written once for whole vectors and tails.
 template <class Body>
 HEED_INLINE void for_vectors(int64_t n, const Body& body) {
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) body(i, static_cast<int64_t>(kLanes));
   if (i < n) body(i, n - i);
 }
-HEED_INLINE Vec load_at(const float* p, int64_t lanes) { return lanes == kLanes ? load(p) : load_some(p, lanes); }
-HEED_INLINE void store_at(float* p, Vec v, int64_t lanes) { lanes == kLanes ? store(p, v) : store_some(p, v, lanes); }
+HEED_INLINE Vec load_at(const float* p, int64_t lanes) {
+  return lanes == kLanes ? load(p) : load_some(p, lanes);
+}
+HEED_INLINE void store_at(float* p, Vec v, int64_t lanes) {
+  lanes == kLanes ? store(p, v) : store_some(p, v, lanes);
+}
 
 }  // namespace heed::kernels::HEED_ISA

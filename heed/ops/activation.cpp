@@ -2,7 +2,9 @@
 
 namespace heed::ops {
 
-ValueId activation(Graph& graph, ValueId x, heed::Activation which) { return graph.add_one(make<Activate>({which}), {x}); }
+ValueId activation(Graph& graph, ValueId x, heed::Activation which) {
+  return graph.add_one(make<Activate>({which}), {x});
+}
 
 ValueId activation_backward(Graph& graph, ValueId x, ValueId dy, heed::Activation which) {
   return graph.add_one(make<ActivateBackward>({which}), {x, dy});
@@ -15,7 +17,8 @@ std::vector<TensorType> Activate::infer(const Signature& s) const {
 }
 
 void Activate::run(const Run& r) const {
-  kernels::activation_forward({settings_.activation, r.in(0).shape().elements(), r.in(0).f32(), r.out(0).f32()});
+  kernels::activation_forward(
+      {settings_.activation, r.in(0).shape().elements(), r.in(0).f32(), r.out(0).f32()});
 }
 
 void Activate::gradient(Gradients& g) const {
@@ -29,7 +32,8 @@ std::vector<TensorType> ActivateBackward::infer(const Signature& s) const {
 }
 
 void ActivateBackward::run(const Run& r) const {
-  kernels::activation_backward({settings_.activation, r.in(0).shape().elements(), r.in(0).f32(), r.in(1).f32(), r.out(0).f32()});
+  kernels::activation_backward(
+      {settings_.activation, r.in(0).shape().elements(), r.in(0).f32(), r.in(1).f32(), r.out(0).f32()});
 }
 
 }  // namespace heed::ops

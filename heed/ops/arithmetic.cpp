@@ -14,7 +14,9 @@ std::vector<TensorType> same_shape(const Signature& s, size_t inputs) {
   return {*s.inputs[0]};
 }
 
-kernels::Binary binary(const Run& r) { return {r.out(0).shape().elements(), r.in(0).f32(), r.in(1).f32(), r.out(0).f32()}; }
+kernels::Binary binary(const Run& r) {
+  return {r.out(0).shape().elements(), r.in(0).f32(), r.in(1).f32(), r.out(0).f32()};
+}
 
 }  // namespace
 
@@ -40,7 +42,9 @@ void Mul::gradient(Gradients& g) const {
   if (g.wants(1)) g.add(1, mul(g.graph(), g.output_gradient(0), g.saved(g.input(0))));
 }
 
-ValueId scale(Graph& graph, ValueId x, double factor, ValueId by) { return graph.add_one(make<Scale>({factor}), {x, by}); }
+ValueId scale(Graph& graph, ValueId x, double factor, ValueId by) {
+  return graph.add_one(make<Scale>({factor}), {x, by});
+}
 
 std::vector<TensorType> Scale::infer(const Signature& s) const {
   expect_inputs(s, 1, 2);
@@ -50,12 +54,14 @@ std::vector<TensorType> Scale::infer(const Signature& s) const {
 }
 
 void Scale::run(const Run& r) const {
-  kernels::scale({r.out(0).shape().elements(), static_cast<float>(settings_.factor), r.in_or_null(1), r.in(0).f32(), r.out(0).f32(), false});
+  kernels::scale({r.out(0).shape().elements(), static_cast<float>(settings_.factor), r.in_or_null(1),
+                  r.in(0).f32(), r.out(0).f32(), false});
 }
 
 void Scale::gradient(Gradients& g) const {
   if (g.wants(0)) g.add(0, scale(g.graph(), g.output_gradient(0), settings_.factor, g.input(1)));
-  if (g.wants(1)) g.add(1, g.graph().add_one(make<Dot>(settings_), {g.output_gradient(0), g.saved(g.input(0))}));
+  if (g.wants(1))
+    g.add(1, g.graph().add_one(make<Dot>(settings_), {g.output_gradient(0), g.saved(g.input(0))}));
 }
 
 std::vector<TensorType> Dot::infer(const Signature& s) const {
@@ -66,8 +72,8 @@ std::vector<TensorType> Dot::infer(const Signature& s) const {
 int64_t Dot::scratch_bytes(const Signature& s) const { return 8 * kernels::dot_partials(s.in(0).elements()); }
 
 void Dot::run(const Run& r) const {
-  kernels::dot({r.in(0).shape().elements(), static_cast<float>(settings_.factor), r.in(0).f32(), r.in(1).f32(), r.out(0).f32(),
-                static_cast<double*>(r.scratch.data)});
+  kernels::dot({r.in(0).shape().elements(), static_cast<float>(settings_.factor), r.in(0).f32(),
+                r.in(1).f32(), r.out(0).f32(), static_cast<double*>(r.scratch.data)});
 }
 
 ValueId mix(Graph& graph, ValueId weights, const std::vector<ValueId>& xs) {
@@ -77,7 +83,8 @@ ValueId mix(Graph& graph, ValueId weights, const std::vector<ValueId>& xs) {
 }
 
 std::vector<TensorType> Mix::infer(const Signature& s) const {
-  expect(s.inputs.size() >= 2, text("needs weights and at least one value, ", s.inputs.size(), " inputs given"));
+  expect(s.inputs.size() >= 2,
+         text("needs weights and at least one value, ", s.inputs.size(), " inputs given"));
   expect_shape(s, 0, {static_cast<int64_t>(s.inputs.size()) - 1}, "weights");
   for (size_t i = 2; i < s.inputs.size(); ++i) expect_shape(s, i, s.in(1), "each value");
   return {*s.inputs[1]};
@@ -85,7 +92,8 @@ std::vector<TensorType> Mix::infer(const Signature& s) const {
 
 void Mix::run(const Run& r) const {
   for (size_t i = 1; i < r.inputs.size(); ++i) {
-    kernels::scale({r.out(0).shape().elements(), 1.f, r.in(0).f32() + i - 1, r.in(i).f32(), r.out(0).f32(), i > 1});
+    kernels::scale(
+        {r.out(0).shape().elements(), 1.f, r.in(0).f32() + i - 1, r.in(i).f32(), r.out(0).f32(), i > 1});
   }
 }
 
@@ -93,7 +101,9 @@ void Mix::gradient(Gradients& g) const {
   std::vector<ValueId> xs = {g.output_gradient(0)};
   for (size_t i = 1; g.input(i); ++i) {
     const auto index = static_cast<int64_t>(i) - 1;
-    if (g.wants(i)) g.set(i, g.graph().add_one(make<MixGradient>({index}), {g.input(0), g.output_gradient(0), g.partial(i)}));
+    if (g.wants(i))
+      g.set(i,
+            g.graph().add_one(make<MixGradient>({index}), {g.input(0), g.output_gradient(0), g.partial(i)}));
     xs.push_back(g.saved(g.input(i)));
   }
   if (g.wants(0)) g.add(0, g.graph().add_one(make<MixWeightGradient>(), std::move(xs)));
@@ -101,13 +111,15 @@ void Mix::gradient(Gradients& g) const {
 
 std::vector<TensorType> MixGradient::infer(const Signature& s) const {
   expect_inputs(s, 2, 3);
-  expect(settings_.index >= 0 && settings_.index < s.in(0).dim(0), text("index ", settings_.index, " of ", s.in(0).str()));
+  expect(settings_.index >= 0 && settings_.index < s.in(0).dim(0),
+         text("index ", settings_.index, " of ", s.in(0).str()));
   if (s.has(2)) expect_shape(s, 2, s.in(1), "the gradient to add to");
   return {*s.inputs[1]};
 }
 
 void MixGradient::run(const Run& r) const {
-  kernels::scale({r.out(0).shape().elements(), 1.f, r.in(0).f32() + settings_.index, r.in(1).f32(), r.out(0).f32(), r.has(2)});
+  kernels::scale({r.out(0).shape().elements(), 1.f, r.in(0).f32() + settings_.index, r.in(1).f32(),
+                  r.out(0).f32(), r.has(2)});
 }
 
 std::vector<TensorType> MixWeightGradient::infer(const Signature& s) const {
@@ -115,11 +127,14 @@ std::vector<TensorType> MixWeightGradient::infer(const Signature& s) const {
   return {{{static_cast<int64_t>(s.inputs.size()) - 1}}};
 }
 
-int64_t MixWeightGradient::scratch_bytes(const Signature& s) const { return 8 * kernels::dot_partials(s.in(0).elements()); }
+int64_t MixWeightGradient::scratch_bytes(const Signature& s) const {
+  return 8 * kernels::dot_partials(s.in(0).elements());
+}
 
 void MixWeightGradient::run(const Run& r) const {
   for (size_t i = 1; i < r.inputs.size(); ++i) {
-    kernels::dot({r.in(0).shape().elements(), 1.f, r.in(0).f32(), r.in(i).f32(), r.out(0).f32() + i - 1, static_cast<double*>(r.scratch.data)});
+    kernels::dot({r.in(0).shape().elements(), 1.f, r.in(0).f32(), r.in(i).f32(), r.out(0).f32() + i - 1,
+                  static_cast<double*>(r.scratch.data)});
   }
 }
 

@@ -59,7 +59,8 @@ class Dot : public OpWith<Dot, ScaleSettings> {
   void run(const Run& run) const override;
 };
 
-// y = sum_i weights[i] * x_i: the layer of a supernet (par.md 7.1). Inputs weights: [n], then x_0 .. x_{n-1} of one shape.
+// y = sum_i weights[i] * x_i: the layer of a supernet (par.md 7.1). Inputs weights: [n], then x_0 .. x_{n-1}
+// of one shape.
 ValueId mix(Graph& graph, ValueId weights, const std::vector<ValueId>& xs);
 
 class Mix : public OpWith<Mix, NoSettings> {
@@ -79,7 +80,8 @@ struct MixGradientSettings {
   }
 };
 
-// The gradient of one mixed value: weights[index] * dy, plus the gradient so far if given. Inputs weights, dy, optional sum so far.
+// The gradient of one mixed value: weights[index] * dy, plus the gradient so far if given. Inputs weights,
+// dy, optional sum so far.
 class MixGradient : public OpWith<MixGradient, MixGradientSettings> {
  public:
   static constexpr const char* kKind = "mix_gradient";

@@ -10,7 +10,8 @@ namespace {
 enum Input : size_t { kQ, kK, kV, kPadding, kRelative, kU, kW, kPositions, kRng, kInputs };
 
 // Shapes alone, for costs and scratch.
-kernels::Attention shape_of(const AttentionSettings& c, const Shape& q, const Shape& k, int64_t relative_rows) {
+kernels::Attention shape_of(const AttentionSettings& c, const Shape& q, const Shape& k,
+                            int64_t relative_rows) {
   kernels::Attention a{};
   a.B = q.dim(0), a.T = q.dim(1), a.K = k.dim(1), a.H = c.heads, a.E = c.head_width;
   a.R = relative_rows;
@@ -24,18 +25,23 @@ kernels::Attention shape_of(const AttentionSettings& c, const Signature& s) {
 
 // Multiply-adds over the whole rectangle of queries and keys, as the papers count (par.md 6.2).
 Cost cost_of(const kernels::Attention& a, const Signature& s, double products) {
-  return {2 * products * static_cast<double>(a.B * a.H) * static_cast<double>(a.T * a.K) * static_cast<double>(a.E), static_cast<double>(s.bytes())};
+  return {2 * products * static_cast<double>(a.B * a.H) * static_cast<double>(a.T * a.K) *
+              static_cast<double>(a.E),
+          static_cast<double>(s.bytes())};
 }
 
-// Sets the limits of what a query sees from the run-time positions. same_length: j' <= i - shift is forbidden, j' counted from the first
-// existing key; shift depends on how much memory there is by now (par.md 3.3).
+// Sets the limits of what a query sees from the run-time positions. same_length: j' <= i - shift is
+// forbidden, j' counted from the first existing key; shift depends on how much memory there is by now
+// (par.md 3.3).
 void set_positions(kernels::Attention& a, const AttentionSettings& c, const int32_t* positions) {
   a.causal = c.mask == AttentionMask::kCausal;
   a.window = c.window;
   a.first_query = positions ? positions[0] : a.K - a.T;
   a.first_key = positions ? positions[1] : 0;
-  if (a.first_key < 0 || (a.causal && (a.first_query < 0 || a.first_query + a.T > a.K)) || a.first_key > a.K) {
-    throw usage_error("attention: ", a.T, " queries from key ", a.first_query, " with keys from ", a.first_key, " on do not lie within ", a.K, " keys");
+  if (a.first_key < 0 || (a.causal && (a.first_query < 0 || a.first_query + a.T > a.K)) ||
+      a.first_key > a.K) {
+    throw usage_error("attention: ", a.T, " queries from key ", a.first_query, " with keys from ",
+                      a.first_key, " on do not lie within ", a.K, " keys");
   }
   if (c.same_length == SameLength::kNone) return;
   const int64_t length = a.first_query + a.T - a.first_key;
@@ -45,11 +51,14 @@ void set_positions(kernels::Attention& a, const AttentionSettings& c, const int3
   a.lowest_offset = 1 - shift;
 }
 
-kernels::AttentionRows columns(const Tensor& t, int64_t offset) { return {t.f32() + offset, t.shape().dim(-1)}; }
+kernels::AttentionRows columns(const Tensor& t, int64_t offset) {
+  return {t.f32() + offset, t.shape().dim(-1)};
+}
 
 kernels::Attention arguments(const AttentionSettings& c, const Run& r, const Tensor& out, const Tensor& lse) {
   const Tensor& relative = r.in(kRelative);
-  kernels::Attention a = shape_of(c, r.in(kQ).shape(), r.in(kK).shape(), relative ? relative.shape().dim(0) : 0);
+  kernels::Attention a =
+      shape_of(c, r.in(kQ).shape(), r.in(kK).shape(), relative ? relative.shape().dim(0) : 0);
   a.q = columns(r.in(kQ), c.q_offset);
   a.k = columns(r.in(kK), c.k_offset);
   a.v = columns(r.in(kV), c.v_offset);
@@ -75,7 +84,8 @@ void give_scratch(Shape_& a, const Tensor& scratch, bool backward) {
 
 void check(const AttentionSettings& c, const Signature& s) {
   expect_inputs(s, 3, 12);
-  expect(s.inputs.size() >= kInputs, text("takes ", static_cast<int>(kInputs), " inputs, none where one is absent"));
+  expect(s.inputs.size() >= kInputs,
+         text("takes ", static_cast<int>(kInputs), " inputs, none where one is absent"));
   expect(c.heads >= 1, text("heads must be at least 1, it is ", c.heads));
   expect(c.head_width >= 1, text("head_width must be at least 1, it is ", c.head_width));
   for (size_t i : {kQ, kK, kV}) expect_rank(s, i, 3, "q, k and v");
@@ -83,11 +93,13 @@ void check(const AttentionSettings& c, const Signature& s) {
   expect(s.in(kK).dim(0) == B && s.in(kV).dim(0) == B, "q, k and v differ in batch");
   expect(s.in(kV).dim(1) == K, "k and v differ in rows");
   expect(B >= 1 && T >= 1 && K >= 1, "there must be at least one sequence, one query and one key");
-  expect(c.mask == AttentionMask::kFull || K >= T, text("a causal mask needs at least as many keys as queries, ", K, " < ", T));
+  expect(c.mask == AttentionMask::kFull || K >= T,
+         text("a causal mask needs at least as many keys as queries, ", K, " < ", T));
   const std::pair<size_t, int64_t> offsets[] = {{kQ, c.q_offset}, {kK, c.k_offset}, {kV, c.v_offset}};
   for (const auto& [input, offset] : offsets) {
     expect(offset >= 0 && offset + width <= s.in(input).dim(2),
-           text(c.heads, " heads of width ", c.head_width, " from column ", offset, " do not fit in ", s.in(input).str()));
+           text(c.heads, " heads of width ", c.head_width, " from column ", offset, " do not fit in ",
+                s.in(input).str()));
   }
   expect(c.window >= -1, text("window must be -1 or more, it is ", c.window));
   expect(c.dropout >= 0 && c.dropout < 1, text("dropout must be in [0, 1), it is ", c.dropout));
@@ -121,19 +133,25 @@ void check(const AttentionSettings& c, const Signature& s) {
 }  // namespace
 
 ValueId attention(Graph& graph, const AttentionInputs& in, AttentionSettings settings) {
-  return graph.add(make<Attention>(settings), {in.q, in.k, in.v, in.padding, in.relative, in.u, in.w, in.positions, in.rng})[0];
+  return graph.add(make<Attention>(settings),
+                   {in.q, in.k, in.v, in.padding, in.relative, in.u, in.w, in.positions, in.rng})[0];
 }
 
 std::vector<TensorType> Attention::infer(const Signature& s) const {
   check(settings_, s);
-  expect(s.inputs.size() == kInputs, text("takes ", static_cast<int>(kInputs), " inputs, ", s.inputs.size(), " given"));
+  expect(s.inputs.size() == kInputs,
+         text("takes ", static_cast<int>(kInputs), " inputs, ", s.inputs.size(), " given"));
   const int64_t B = s.in(kQ).dim(0), T = s.in(kQ).dim(1);
   return {{{B, T, settings_.heads * settings_.head_width}}, {{B, settings_.heads, T}}};
 }
 
-Cost Attention::cost(const Signature& s) const { return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 3 : 2); }
+Cost Attention::cost(const Signature& s) const {
+  return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 3 : 2);
+}
 
-int64_t Attention::scratch_bytes(const Signature& s) const { return 4 * kernels::attention_scratch(shape_of(settings_, s), false); }
+int64_t Attention::scratch_bytes(const Signature& s) const {
+  return 4 * kernels::attention_scratch(shape_of(settings_, s), false);
+}
 
 void Attention::run(const Run& r) const {
   kernels::Attention a = arguments(settings_, r, r.out(0), r.out(1));
@@ -187,9 +205,13 @@ std::vector<TensorType> AttentionBackward::infer(const Signature& s) const {
   return types;
 }
 
-Cost AttentionBackward::cost(const Signature& s) const { return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 8 : 5); }
+Cost AttentionBackward::cost(const Signature& s) const {
+  return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 8 : 5);
+}
 
-int64_t AttentionBackward::scratch_bytes(const Signature& s) const { return 4 * kernels::attention_scratch(shape_of(settings_, s), true); }
+int64_t AttentionBackward::scratch_bytes(const Signature& s) const {
+  return 4 * kernels::attention_scratch(shape_of(settings_, s), true);
+}
 
 void AttentionBackward::run(const Run& r) const {
   kernels::AttentionBackward g{};

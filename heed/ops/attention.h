@@ -32,13 +32,14 @@ struct AttentionSettings {
 };
 
 struct AttentionInputs {
-  ValueId q, k, v;            // [B, T, .], [B, K, .], [B, K, .]; may be one value with different offsets
-  ValueId padding = kNone;    // i32 [B, K], 1 where the key is padding
-  ValueId relative = kNone;   // [R, H*E], row r projected from distance R-1-r; R >= K
-  ValueId u = kNone;          // [H*E], content bias
-  ValueId w = kNone;          // [H*E], position bias (v in the papers)
-  ValueId positions = kNone;  // i32 [2]: key index of query 0 (K - T if absent), first key that exists (0 if absent)
-  ValueId rng = kNone;        // i32 [4], for dropout
+  ValueId q, k, v;           // [B, T, .], [B, K, .], [B, K, .]; may be one value with different offsets
+  ValueId padding = kNone;   // i32 [B, K], 1 where the key is padding
+  ValueId relative = kNone;  // [R, H*E], row r projected from distance R-1-r; R >= K
+  ValueId u = kNone;         // [H*E], content bias
+  ValueId w = kNone;         // [H*E], position bias (v in the papers)
+  ValueId positions =
+      kNone;  // i32 [2]: key index of query 0 (K - T if absent), first key that exists (0 if absent)
+  ValueId rng = kNone;  // i32 [4], for dropout
 };
 
 // Softmax attention (kernels/attention.h). Output [B, T, H*E]. A query that sees no key yields 0.
@@ -57,7 +58,8 @@ class Attention : public OpWith<Attention, AttentionSettings> {
 };
 
 struct AttentionBackwardSettings : AttentionSettings {
-  // Which of the gradients belongs to q, k and v: {0, 0, 0} when all three are columns of one value, {0, 1, 1} when k and v are.
+  // Which of the gradients belongs to q, k and v: {0, 0, 0} when all three are columns of one value, {0, 1,
+  // 1} when k and v are.
   std::vector<int64_t> sources = {0, 1, 2};
   template <class Visitor>
   void visit(Visitor&& field) {
@@ -66,8 +68,8 @@ struct AttentionBackwardSettings : AttentionSettings {
   }
 };
 
-// Inputs as Attention's (nine), then out, lse, dout. Outputs a gradient per distinct source, then those of relative, u and w
-// if they are there.
+// Inputs as Attention's (nine), then out, lse, dout. Outputs a gradient per distinct source, then those of
+// relative, u and w if they are there.
 class AttentionBackward : public OpWith<AttentionBackward, AttentionBackwardSettings> {
  public:
   static constexpr const char* kKind = "attention_backward";

@@ -1,4 +1,5 @@
-// How an op is written: a settings struct that names its fields, a class derived from OpWith, an entry in ops.cpp.
+// How an op is written: a settings struct that names its fields, a class derived from OpWith, an entry in
+// ops.cpp.
 #pragma once
 
 #include <memory>

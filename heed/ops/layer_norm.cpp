@@ -10,7 +10,8 @@ ValueId layer_norm(Graph& graph, ValueId x, ValueId gain, ValueId bias, LayerNor
 
 std::vector<TensorType> LayerNorm::infer(const Signature& s) const {
   expect_inputs(s, 3, 3);
-  expect(s.in(0).rank() >= 1 && s.in(0).dim(-1) >= 1, text("x needs a last dimension of at least 1, it is ", s.in(0).str()));
+  expect(s.in(0).rank() >= 1 && s.in(0).dim(-1) >= 1,
+         text("x needs a last dimension of at least 1, it is ", s.in(0).str()));
   expect(settings_.epsilon > 0, text("epsilon must be positive, it is ", settings_.epsilon));
   expect_shape(s, 1, {s.in(0).dim(-1)}, "gain");
   expect_shape(s, 2, {s.in(0).dim(-1)}, "bias");
@@ -19,12 +20,13 @@ std::vector<TensorType> LayerNorm::infer(const Signature& s) const {
 
 void LayerNorm::run(const Run& r) const {
   const Shape& shape = r.in(0).shape();
-  kernels::layer_norm({shape.rows(), shape.dim(-1), static_cast<float>(settings_.epsilon), r.in(0).f32(), r.in(1).f32(), r.in(2).f32(),
-                       r.out(0).f32()});
+  kernels::layer_norm({shape.rows(), shape.dim(-1), static_cast<float>(settings_.epsilon), r.in(0).f32(),
+                       r.in(1).f32(), r.in(2).f32(), r.out(0).f32()});
 }
 
 void LayerNorm::gradient(Gradients& g) const {
-  const auto outputs = g.graph().add(make<LayerNormBackward>(settings_), {g.saved(g.input(0)), g.input(1), g.output_gradient(0), g.partial(0)});
+  const auto outputs = g.graph().add(make<LayerNormBackward>(settings_),
+                                     {g.saved(g.input(0)), g.input(1), g.output_gradient(0), g.partial(0)});
   if (g.wants(0)) g.set(0, outputs[0]);
   g.add(1, outputs[1]);
   g.add(2, outputs[2]);
@@ -43,8 +45,9 @@ int64_t LayerNormBackward::scratch_bytes(const Signature& s) const {
 
 void LayerNormBackward::run(const Run& r) const {
   const Shape& shape = r.in(0).shape();
-  kernels::layer_norm_backward({shape.rows(), shape.dim(-1), static_cast<float>(settings_.epsilon), r.in(0).f32(), r.in(1).f32(), r.in(2).f32(),
-                                r.in_or_null(3), r.out(0).f32(), r.out(1).f32(), r.out(2).f32(), r.scratch.f32()});
+  kernels::layer_norm_backward({shape.rows(), shape.dim(-1), static_cast<float>(settings_.epsilon),
+                                r.in(0).f32(), r.in(1).f32(), r.in(2).f32(), r.in_or_null(3), r.out(0).f32(),
+                                r.out(1).f32(), r.out(2).f32(), r.scratch.f32()});
 }
 
 }  // namespace heed::ops

@@ -9,12 +9,14 @@ namespace heed::ops {
 namespace {
 
 Cost product_cost(const Signature& s, int64_t m, int64_t n, int64_t k) {
-  return {2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k), static_cast<double>(s.bytes())};
+  return {2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k),
+          static_cast<double>(s.bytes())};
 }
 
 }  // namespace
 
-ValueId linear(Graph& graph, ValueId x, ValueId weight, ValueId bias, ValueId residual, LinearSettings settings) {
+ValueId linear(Graph& graph, ValueId x, ValueId weight, ValueId bias, ValueId residual,
+               LinearSettings settings) {
   return graph.add(make<Linear>(settings), {x, weight, bias, residual})[0];
 }
 
@@ -23,8 +25,10 @@ std::vector<TensorType> Linear::infer(const Signature& s) const {
   expect(s.inputs.size() == 4, "bias and residual must be given or be none");
   expect(s.in(0).rank() >= 1, "x needs at least one dimension");
   expect_rank(s, 1, 2, "weight");
-  const int64_t in = s.in(1).dim(settings_.transposed ? 1 : 0), out = s.in(1).dim(settings_.transposed ? 0 : 1);
-  expect(s.in(0).dim(-1) == in, text("x ", s.in(0).str(), " has width ", s.in(0).dim(-1), ", the weight ", s.in(1).str(), " takes ", in));
+  const int64_t in = s.in(1).dim(settings_.transposed ? 1 : 0),
+                out = s.in(1).dim(settings_.transposed ? 0 : 1);
+  expect(s.in(0).dim(-1) == in, text("x ", s.in(0).str(), " has width ", s.in(0).dim(-1), ", the weight ",
+                                     s.in(1).str(), " takes ", in));
   TensorType y{s.in(0).with_dim(-1, out)};
   if (s.has(2)) expect_shape(s, 2, {out}, "bias");
   if (s.has(3)) expect_shape(s, 3, y.shape, "residual");
@@ -32,7 +36,9 @@ std::vector<TensorType> Linear::infer(const Signature& s) const {
   return {y};
 }
 
-Cost Linear::cost(const Signature& s) const { return product_cost(s, s.in(0).rows(), s.out(0).dim(-1), s.in(0).dim(-1)); }
+Cost Linear::cost(const Signature& s) const {
+  return product_cost(s, s.in(0).rows(), s.out(0).dim(-1), s.in(0).dim(-1));
+}
 
 std::vector<Alias> Linear::aliases(const Signature&) const {
   // The product is added to the residual where it lies; an activation in between forbids that.
@@ -49,30 +55,38 @@ void Linear::run(const Run& r) const {
   const float* const bias = r.in_or_null(2);
   const float* const residual = in_place ? nullptr : r.in_or_null(3);
   const kernels::Gemm product{.transpose_b = settings_.transposed,
-                              .m = M, .n = O, .k = I,
-                              .a = r.in(0).f32(), .lda = I,
-                              .b = r.in(1).f32(), .ldb = settings_.transposed ? I : O,
+                              .m = M,
+                              .n = O,
+                              .k = I,
+                              .a = r.in(0).f32(),
+                              .lda = I,
+                              .b = r.in(1).f32(),
+                              .ldb = settings_.transposed ? I : O,
                               .beta = in_place ? 1.f : 0.f,
-                              .c = z ? z : y, .ldc = O};
+                              .c = z ? z : y,
+                              .ldc = O};
   const bool epilogue = bias || residual || z || settings_.activation != Activation::kNone;
   const kernels::GemmCut cut = kernels::cut_for(product);
-  parallel_for(cut.pieces, cut.pieces, [&](int64_t piece) {
+  parallel_for(cut.pieces, thread_count(), [&](int64_t piece) {
     kernels::Gemm part;
     kernels::Tile tile;
     if (!kernels::gemm_piece(product, cut, static_cast<int>(piece), part, tile)) return;
     kernels::gemm_serial(part);
     if (!epilogue) return;
     const int64_t at = tile.row * O + tile.column;
-    kernels::linear_epilogue({settings_.activation, tile.rows, tile.columns, z ? z + at : nullptr, bias ? bias + tile.column : nullptr,
-                              residual ? residual + at : nullptr, y + at, O});
+    kernels::linear_epilogue({settings_.activation, tile.rows, tile.columns, z ? z + at : nullptr,
+                              bias ? bias + tile.column : nullptr, residual ? residual + at : nullptr, y + at,
+                              O});
   });
 }
 
 ValueId Linear::make_again(Graph& graph, int node, size_t output) const {
-  // The pre-activation has to be kept for the backward pass; the activation of it need not be. ReLU keeps its result instead,
-  // which tells its derivative.
+  // The pre-activation has to be kept for the backward pass; the activation of it need not be. ReLU keeps its
+  // result instead, which tells its derivative.
   const bool residual = graph.nodes()[static_cast<size_t>(node)].inputs[3].index >= 0;
-  if (settings_.activation == Activation::kNone || settings_.activation == Activation::kRelu || output != 0 || residual) return kNone;
+  if (settings_.activation == Activation::kNone || settings_.activation == Activation::kRelu || output != 0 ||
+      residual)
+    return kNone;
   LinearSettings kept = settings_;
   kept.keep_preactivation = true;
   return activation(graph, graph.extend_node(node, make<Linear>(kept), 1), settings_.activation);
@@ -91,19 +105,22 @@ void Linear::gradient(Gradients& g) const {
   }
   if (g.wants(1) || g.wants(2)) {
     const LinearGradientSettings gradient{g.wants(2), settings_.transposed};
-    const auto outputs = g.graph().add(make<LinearGradient>(gradient), {g.saved(g.input(0)), dz, g.partial(1)});
+    const auto outputs =
+        g.graph().add(make<LinearGradient>(gradient), {g.saved(g.input(0)), dz, g.partial(1)});
     if (g.wants(1)) g.set(1, outputs[0]);
     if (g.wants(2)) g.add(2, outputs[1]);
   }
   if (g.wants(0)) {
-    g.set(0, linear(g.graph(), dz, g.input(1), kNone, g.partial(0), {Activation::kNone, !settings_.transposed, false}));
+    g.set(0, linear(g.graph(), dz, g.input(1), kNone, g.partial(0),
+                    {Activation::kNone, !settings_.transposed, false}));
   }
   g.add(3, dy);
 }
 
 std::vector<TensorType> LinearGradient::infer(const Signature& s) const {
   expect_inputs(s, 2, 3);
-  expect(s.in(0).rows() == s.in(1).rows(), text("x ", s.in(0).str(), " and dz ", s.in(1).str(), " differ in rows"));
+  expect(s.in(0).rows() == s.in(1).rows(),
+         text("x ", s.in(0).str(), " and dz ", s.in(1).str(), " differ in rows"));
   const int64_t in = s.in(0).dim(-1), out = s.in(1).dim(-1);
   const TensorType weight{settings_.transposed ? Shape{out, in} : Shape{in, out}};
   if (s.has(2)) expect_shape(s, 2, weight.shape, "the gradient to add to");
@@ -111,7 +128,9 @@ std::vector<TensorType> LinearGradient::infer(const Signature& s) const {
   return {weight};
 }
 
-Cost LinearGradient::cost(const Signature& s) const { return product_cost(s, s.in(0).dim(-1), s.in(1).dim(-1), s.in(0).rows()); }
+Cost LinearGradient::cost(const Signature& s) const {
+  return product_cost(s, s.in(0).dim(-1), s.in(1).dim(-1), s.in(0).rows());
+}
 
 int64_t LinearGradient::scratch_bytes(const Signature& s) const {
   return settings_.bias ? 4 * kernels::column_sum_scratch(s.in(1).rows(), s.in(1).dim(-1)) : 0;
@@ -123,9 +142,11 @@ void LinearGradient::run(const Run& r) const {
   const float* dz = r.in(1).f32();
   kernels::Gemm product{.transpose_a = true, .k = M, .beta = r.has(2) ? 1.f : 0.f, .c = r.out(0).f32()};
   if (settings_.transposed) {  // dW[O, I] = dz^T x
-    product.m = O, product.n = I, product.a = dz, product.lda = O, product.b = x, product.ldb = I, product.ldc = I;
+    product.m = O, product.n = I, product.a = dz, product.lda = O, product.b = x, product.ldb = I,
+    product.ldc = I;
   } else {  // dW[I, O] = x^T dz
-    product.m = I, product.n = O, product.a = x, product.lda = I, product.b = dz, product.ldb = O, product.ldc = O;
+    product.m = I, product.n = O, product.a = x, product.lda = I, product.b = dz, product.ldb = O,
+    product.ldc = O;
   }
   kernels::gemm(product);
   if (settings_.bias) kernels::column_sum({M, O, dz, r.out(1).f32(), r.scratch.f32()});

@@ -17,9 +17,11 @@ struct LinearSettings {
   }
 };
 
-// y = activation(x W + bias) + residual. x: [..., I], W: [I, O] (or [O, I] when transposed), bias: [O], residual: [..., O];
-// bias and residual may be kNone. Weights are stored [in, out] because that is the layout oneDNN runs fastest on unpacked.
-ValueId linear(Graph& graph, ValueId x, ValueId weight, ValueId bias = kNone, ValueId residual = kNone, LinearSettings settings = {});
+// y = activation(x W + bias) + residual. x: [..., I], W: [I, O] (or [O, I] when transposed), bias: [O],
+// residual: [..., O]; bias and residual may be kNone. Weights are stored [in, out] because that is the layout
+// oneDNN runs fastest on unpacked.
+ValueId linear(Graph& graph, ValueId x, ValueId weight, ValueId bias = kNone, ValueId residual = kNone,
+               LinearSettings settings = {});
 
 class Linear : public OpWith<Linear, LinearSettings> {
  public:
@@ -43,7 +45,8 @@ struct LinearGradientSettings {
   }
 };
 
-// Inputs x: [..., I], dz: [..., O], optionally the weight gradient so far; outputs dW, as the weight is stored, and dbias.
+// Inputs x: [..., I], dz: [..., O], optionally the weight gradient so far; outputs dW, as the weight is
+// stored, and dbias.
 class LinearGradient : public OpWith<LinearGradient, LinearGradientSettings> {
  public:
   static constexpr const char* kKind = "linear_gradient";

@@ -17,17 +17,20 @@ constexpr int64_t kHugePage = 2 << 20;
 
 Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
   if (bytes == 0) return;
-  // Only whole huge pages are backed by one, so the mapping begins on such a boundary: map a little more, cut the ends.
+  // Only whole huge pages are backed by one, so the mapping begins on such a boundary: map a little more, cut
+  // the ends.
   const bool huge = bytes >= kHugePage;
   const int64_t mapped = align_up(bytes, 4096) + (huge ? kHugePage : 0);
-  void* raw = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* raw = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) {
     throw failure("memory: ", format_bytes(bytes), " asked for, the system refused (", std::strerror(errno),
                   "); close other programs or choose a smaller model or batch");
   }
   auto* start = static_cast<std::byte*>(raw);
   if (huge) {
-    const int64_t skip = align_up(reinterpret_cast<int64_t>(start), kHugePage) - reinterpret_cast<int64_t>(start);
+    const int64_t skip =
+        align_up(reinterpret_cast<int64_t>(start), kHugePage) - reinterpret_cast<int64_t>(start);
     if (skip > 0) munmap(start, static_cast<size_t>(skip));
     start += skip;
     if (kHugePage - skip > 0) munmap(start + align_up(bytes, 4096), static_cast<size_t>(kHugePage - skip));

@@ -5,7 +5,8 @@
 namespace heed {
 
 Shape::Shape(std::span<const int64_t> dims) {
-  if (dims.size() > kMaxRank) throw usage_error("a shape has at most ", kMaxRank, " dimensions, ", dims.size(), " given");
+  if (dims.size() > kMaxRank)
+    throw usage_error("a shape has at most ", kMaxRank, " dimensions, ", dims.size(), " given");
   for (int64_t d : dims) {
     if (d < 0) throw usage_error("a dimension cannot be negative: ", d);
     dims_[rank_++] = d;
@@ -18,7 +19,8 @@ int64_t Shape::elements() const { return elements_before(rank_); }
 int64_t Shape::elements_before(int axis) const {
   int64_t count = 1;
   for (int i = 0; i < axis; ++i) {
-    if (__builtin_mul_overflow(count, dims_[i], &count)) throw usage_error("shape ", str(), " has more elements than 64 bits count");
+    if (__builtin_mul_overflow(count, dims_[i], &count))
+      throw usage_error("shape ", str(), " has more elements than 64 bits count");
   }
   return count;
 }

@@ -2,29 +2,263 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "heed/graph/count.h"
 #include "heed/graph/program.h"
 #include "heed/ops/arithmetic.h"
+#include "heed/ops/attention.h"
 #include "heed/ops/layer_norm.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/ops.h"
+#include "heed/train/training.h"
+#include "tests/support/allocations.h"
 
 namespace heed {
 namespace {
 
-TEST(Graph, RunsASmallSum) {
-  auto g = std::make_shared<graph::Graph>();
-  const auto x = g->input("x", {3}), w = g->parameter("w", {3});
-  const auto y = ops::add(*g, ops::mul(*g, x, w), x);
-  g->mark_output(y);
+using graph::Graph;
+using graph::kNone;
+using graph::ValueId;
+
+std::string refusal(const std::function<void(Graph&)>& build) {
+  Graph g;
+  try {
+    build(g);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+bool says(const std::string& message, std::initializer_list<const char*> parts) {
+  for (const char* part : parts) {
+    if (message.find(part) == std::string::npos) {
+      ADD_FAILURE() << "'" << part << "' is missing in: " << message;
+      return false;
+    }
+  }
+  return true;
+}
+
+TEST(Graph, RefusesShapesThatDoNotFitNamingOpValuesAndShapes) {
+  EXPECT_TRUE(says(refusal([](Graph& g) {
+                     ops::linear(g, g.input("x", {2, 7}), g.parameter("w", {8, 3}));
+                   }),
+                   {"linear", "x f32[2, 7]", "w f32[8, 3]", "takes 8"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) {
+                     ops::add(g, g.input("a", {2, 3}), g.input("b", {3, 2}));
+                   }),
+                   {"add", "a f32[2, 3]", "b f32[3, 2]"}));
+  EXPECT_TRUE(
+      says(refusal([](Graph& g) {
+             ops::layer_norm(g, g.input("x", {2, 4}), g.parameter("gain", {3}), g.parameter("bias", {4}));
+           }),
+           {"layer_norm", "gain", "[4]", "[3]"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) {
+                     const ValueId x = g.input("x", {1, 4, 12});
+                     ops::attention(g, {.q = x, .k = x, .v = x}, {.heads = 0, .head_width = 4});
+                   }),
+                   {"attention", "heads must be at least 1"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) {
+                     const ValueId x = g.input("x", {1, 4, 12});
+                     ops::attention(g, {.q = x, .k = x, .v = x}, {.heads = 5, .head_width = 3});
+                   }),
+                   {"attention", "5 heads of width 3", "[1, 4, 12]"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) { ops::add(g, "liner", {g.input("x", {1})}); }),
+                   {"unknown op 'liner'", "did you mean 'linear'?"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) {
+                     ops::add(g, "layer_norm", {}, {{"epsilom", 1}});
+                   }),
+                   {"unknown setting 'epsilom'", "did you mean 'epsilon'?"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) {
+                     ops::add(g, "activation", {g.input("x", {1})}, {{"activation", "swish"}});
+                   }),
+                   {"swish", "gelu_tanh"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) { g.input("x", {1}), g.input("x", {1}); }), {"'x' is taken"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) { g.input("x", {1ll << 40, 1ll << 40}); }), {"more elements"}));
+  EXPECT_TRUE(says(refusal([](Graph& g) { g.input("x", {-1}); }), {"negative"}));
+}
+
+// y = mean of x.w summed in two branches: small enough to differentiate by hand.
+TEST(Graph, GradientsOfAValueUsedSeveralTimesAddUp) {
+  auto g = std::make_shared<Graph>();
+  const ValueId x = g->input("x", {3}), w = g->parameter("w", {3}), seed = g->input("seed", {3});
+  const ValueId product = ops::mul(*g, x, w);
+  const ValueId y = ops::add(*g, ops::mul(*g, product, w), ops::scale(*g, w, 5));  // x w^2 + 5 w
+  const auto gradients = ops::gradients(*g, {{y, seed}}, {w, x, product});
+  for (ValueId id : {w, x, product}) g->mark_output(gradients.at(id));
+  g->tidy();
   graph::Variables variables;
   graph::Program program(g, variables);
   for (int i = 0; i < 3; ++i) {
-    program.input("x").f32()[i] = static_cast<float>(i);
-    variables.at("w").f32()[i] = 2;
+    program.input("x").f32()[i] = static_cast<float>(i + 1);
+    variables.at("w").f32()[i] = static_cast<float>(2 * i - 1);
+    program.input("seed").f32()[i] = static_cast<float>(i + 2);
   }
   program.run();
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(program.tensor(y).f32()[i], 3 * i);
+  for (int i = 0; i < 3; ++i) {
+    const float xi = static_cast<float>(i + 1), wi = static_cast<float>(2 * i - 1),
+                si = static_cast<float>(i + 2);
+    EXPECT_EQ(program.tensor(gradients.at(w)).f32()[i], si * (2 * xi * wi + 5));
+    EXPECT_EQ(program.tensor(gradients.at(x)).f32()[i], si * wi * wi);
+    EXPECT_EQ(program.tensor(gradients.at(product)).f32()[i], si * wi);
+  }
+}
+
+// A sum in place must not destroy a gradient that another value shares.
+TEST(Graph, AGradientThatTwoValuesShareIsCopiedBeforeItIsAddedTo) {
+  auto g = std::make_shared<Graph>();
+  const ValueId a = g->parameter("a", {2, 2}), b = g->parameter("b", {2, 2}), x = g->input("x", {1, 2}),
+                seed = g->input("seed", {2, 2}), seed2 = g->input("seed2", {1, 2});
+  const ValueId u = ops::linear(*g, x, a), y = ops::add(*g, a, b);
+  const auto gradients = ops::gradients(*g, {{y, seed}, {u, seed2}}, {a, b});
+  g->mark_output(gradients.at(a));
+  g->mark_output(gradients.at(b));
+  g->tidy();
+  graph::Variables variables;
+  graph::Program program(g, variables);
+  for (const char* name : {"x", "seed", "seed2"}) {
+    for (float& v : program.input(name).floats()) v = 1;
+  }
+  program.run();
+  for (float v : program.tensor(gradients.at(a)).floats()) EXPECT_EQ(v, 2);
+  for (float v : program.tensor(gradients.at(b)).floats()) EXPECT_EQ(v, 1);
+}
+
+train::TrainingGraph small_training() {
+  spec::ModelSpec spec;
+  spec.layers = 3, spec.width = 32, spec.heads = {4}, spec.inner = {48}, spec.vocabulary = 50,
+  spec.context = 16;
+  train::TrainingSpec training;
+  training.batch = 2, training.length = 16;
+  return train::build_training_graph(spec, training);
+}
+
+// Liveness found again, the slow way: a value is alive from the node that makes it to the last that reads it
+// or, in place, its heirs.
+TEST(Plan, NoTwoLiveValuesShareMemory) {
+  const auto training = small_training();
+  const Graph& g = *training.graph;
+  const graph::Plan plan = graph::plan(g);
+  const int nodes = static_cast<int>(g.nodes().size());
+  struct Life {
+    int64_t begin, end;
+    int first, last;
+  };
+  std::vector<Life> lives;
+  for (size_t i = 0; i < g.values().size(); ++i) {
+    const graph::Value& value = g.values()[i];
+    if (plan.offset[i] < 0 || (value.role == graph::Role::kComputed && value.producer < 0)) continue;
+    const ValueId id{static_cast<int32_t>(i)};
+    int last = value.producer;
+    for (int n = 0; n < nodes; ++n) {
+      for (ValueId input : g.nodes()[static_cast<size_t>(n)].inputs) last = input == id ? n : last;
+    }
+    if (g.is_output(id) || value.role == graph::Role::kInput) last = nodes;
+    lives.push_back({plan.offset[i], plan.offset[i] + value.type.bytes(), value.producer, last});
+  }
+  for (int n = 0; n < nodes; ++n) {
+    const auto at = static_cast<size_t>(n);
+    if (plan.scratch_bytes[at] > 0)
+      lives.push_back({plan.scratch_offset[at], plan.scratch_offset[at] + plan.scratch_bytes[at], n, n});
+  }
+  int in_place = 0;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    EXPECT_LE(lives[i].end, plan.memory.arena);
+    for (size_t j = i + 1; j < lives.size(); ++j) {
+      const Life &a = lives[i], &b = lives[j];
+      if (a.begin >= b.end || b.begin >= a.end) continue;  // apart in memory
+      if (a.last < b.first || b.last < a.first) continue;  // apart in time
+      // Left is an output written over an input that this node reads last.
+      const bool handed_on = a.begin == b.begin && a.end == b.end && (a.last == b.first || b.last == a.first);
+      EXPECT_TRUE(handed_on) << i << " and " << j;
+      ++in_place;
+    }
+  }
+  EXPECT_GT(lives.size(), 100u);
+  EXPECT_GT(in_place, 5);  // sums into the residual's gradient, activations
+}
+
+TEST(Plan, ArenaIsNotMuchLargerThanWhatIsAliveAtOnce) {
+  const auto training = small_training();
+  const Graph& g = *training.graph;
+  const graph::Plan plan = graph::plan(g);
+  int64_t most = 0;
+  for (size_t n = 0; n < g.nodes().size(); ++n) {
+    int64_t alive = plan.scratch_bytes[n];
+    std::vector<std::pair<int64_t, int64_t>> seen;
+    for (size_t i = 0; i < g.values().size(); ++i) {
+      const graph::Value& value = g.values()[i];
+      if (plan.offset[i] < 0 || value.role != graph::Role::kComputed || value.producer < 0 ||
+          value.producer > static_cast<int>(n))
+        continue;
+      int last = value.producer;
+      for (size_t m = 0; m < g.nodes().size(); ++m) {
+        for (ValueId input : g.nodes()[m].inputs)
+          last = input.index == static_cast<int32_t>(i) ? static_cast<int>(m) : last;
+      }
+      const std::pair<int64_t, int64_t> place{plan.offset[i], value.type.bytes()};
+      if (last >= static_cast<int>(n) && std::find(seen.begin(), seen.end(), place) == seen.end()) {
+        seen.push_back(place);
+        alive += value.type.bytes();
+      }
+    }
+    most = std::max(most, alive);
+  }
+  EXPECT_LT(static_cast<double>(plan.memory.arena), 1.15 * static_cast<double>(most));
+}
+
+TEST(Program, RunsWithoutAllocating) {
+  const auto training = small_training();
+  graph::Variables variables;
+  graph::Program program(training.graph, variables);
+  for (int32_t& t : program.input("tokens").ints()) t = 1;
+  for (int32_t& t : program.input("targets").ints()) t = 2;
+  program.input("step").i32()[0] = 1;
+  program.run();
+  const int64_t before = test::allocations();
+  program.run();
+  EXPECT_EQ(test::allocations() - before, 0);
+}
+
+TEST(Program, SharesVariablesAndRefusesOtherShapes) {
+  auto g = std::make_shared<Graph>(), h = std::make_shared<Graph>();
+  g->mark_output(ops::scale(*g, g->parameter("w", {4}), 2));
+  h->mark_output(ops::scale(*h, h->parameter("w", {5}), 2));
+  graph::Variables variables;
+  graph::Program first(g, variables), second(g, variables);
+  variables.at("w").f32()[0] = 3;
+  second.run();
+  EXPECT_EQ(second.tensor(g->outputs()[0]).f32()[0], 6);
+  EXPECT_THROW(graph::Program(h, variables), Error);
+  EXPECT_THROW(variables.at("v"), Error);
+  EXPECT_THROW(first.input("w"), Error);
+}
+
+TEST(Differentiate, KeepsNeitherLogitsNorCheapValues) {
+  const auto training = small_training();
+  int forward_losses = 0, norms = 0;
+  for (const graph::Node& node : training.graph->nodes()) {
+    forward_losses += node.op->kind() == "softmax_loss";
+    norms += node.op->kind() == "layer_norm";
+  }
+  EXPECT_EQ(forward_losses, 0);  // one node makes loss and gradient
+  EXPECT_EQ(
+      norms,
+      13);  // 6 forward and 7 made again: the last feeds only the loss, which is made in the backward pass
+  for (const graph::Value& value : training.graph->values()) EXPECT_NE(value.type.shape, (Shape{32, 50}));
+}
+
+TEST(Differentiate, RefusesOpsWithoutAGradient) {
+  Graph g;
+  const ValueId x = g.input("x", {2, 3}), w = g.parameter("w", {4, 3});
+  const ValueId y = ops::add(g, "log_probabilities", {x, w, kNone})[0];
+  EXPECT_TRUE(says(refusal([&](Graph&) {
+                     ops::gradients(g, {{y, g.input("seed", {2, 4})}}, {w});
+                   }),
+                   {"log_probabilities", "no gradient"}));
+  EXPECT_TRUE(says(refusal([&](Graph&) { ops::gradients(g, y, {w}); }), {"one number", "[2, 4]"}));
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+// The program: finds the verb, reads its flags, turns exceptions into exit codes. The only file that knows
+// CLI11.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "heed/base/error.h"
+#include "heed/base/threads.h"
+#include "heed/cli/verb.h"
+#include "heed/kernels/gemm.h"
+#include "heed/kernels/isa.h"
+
+namespace heed::cli {
+namespace {
+
+class Cli11Flags : public Flags {
+ public:
+  explicit Cli11Flags(CLI::App& app) : app_(app) {}
+  void positional(const std::string& name, std::string& value, const std::string& meaning,
+                  bool required) override {
+    app_.add_option(name, value, meaning)->required(required);
+  }
+  void flag(const std::string& name, bool& value, const std::string& meaning) override {
+    app_.add_flag(spellings(name), value, meaning);
+  }
+  void option(const std::string& name, int64_t& value, const std::string& meaning) override {
+    add(name, value, meaning);
+  }
+  void option(const std::string& name, double& value, const std::string& meaning) override {
+    add(name, value, meaning);
+  }
+  void option(const std::string& name, std::string& value, const std::string& meaning) override {
+    add(name, value, meaning);
+  }
+
+ private:
+  template <class T>
+  void add(const std::string& name, T& value, const std::string& meaning) {
+    app_.add_option(spellings(name), value, meaning)->capture_default_str();
+  }
+  static std::string spellings(const std::string& name) {
+    std::string other = name;
+    for (char& c : other) c = c == '-' ? '_' : c;
+    const std::string dashes = "--" + name;
+    return other == name ? dashes : dashes + ",--" + other;
+  }
+  CLI::App& app_;
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("heed finds, trains and runs the language model that fits the device it runs on.", "heed");
+  app.set_version_flag("--version", text("heed ", HEED_VERSION, " (", kernels::gemm_library(), ")"));
+  app.require_subcommand(1);
+  std::vector<std::pair<CLI::App*, std::unique_ptr<Verb>>> commands;
+  int64_t threads = available_threads();
+  for (const VerbEntry& entry : verbs()) {
+    CLI::App* command = app.add_subcommand(entry.name, entry.summary);
+    command->footer("Example: " + entry.example);
+    commands.emplace_back(command, entry.make());
+    Cli11Flags flags(*command);
+    commands.back().second->declare(flags);
+    flags.option("threads", threads, "threads to use");
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kUsage;
+  }
+  if (threads < 1 || threads > 1024)
+    throw usage_error("--threads: ", threads, " asked for; give a number from 1 to 1024");
+  set_thread_count(static_cast<int>(threads));
+  kernels::isa();  // says now if this CPU cannot run heed
+  for (auto& [command, verb] : commands) {
+    if (command->parsed()) verb->run();
+  }
+  return kDone;
+}
+
+}  // namespace
+}  // namespace heed::cli
+
+int main(int argc, char** argv) {
+  heed::keep_idle_threads_quiet(argv);
+  try {
+    return heed::cli::run(argc, argv);
+  } catch (const heed::Error& error) {
+    std::fprintf(stderr, "heed: %s\n", error.what());
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "heed: out of memory; choose a smaller model or batch\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "heed: %s\n", error.what());
+  }
+  return heed::kFailed;
+}

@@ -1,0 +1,41 @@
+// A verb of the command line: `heed VERB ...`. One file each, one line in verbs.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "heed/base/registry.h"
+
+namespace heed::cli {
+
+// Where a verb declares what it takes. Names are given with dashes; underscores are understood too.
+class Flags {
+ public:
+  virtual ~Flags() = default;
+  virtual void positional(const std::string& name, std::string& value, const std::string& meaning,
+                          bool required) = 0;
+  virtual void flag(const std::string& name, bool& value, const std::string& meaning) = 0;
+  virtual void option(const std::string& name, int64_t& value, const std::string& meaning) = 0;
+  virtual void option(const std::string& name, double& value, const std::string& meaning) = 0;
+  virtual void option(const std::string& name, std::string& value, const std::string& meaning) = 0;
+};
+
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual void declare(Flags& flags) = 0;
+  virtual void run() = 0;
+};
+
+struct VerbEntry {
+  std::string name;
+  std::string summary;
+  std::string example;
+  std::unique_ptr<Verb> (*make)();
+};
+
+const Registry<VerbEntry>& verbs();
+
+}  // namespace heed::cli

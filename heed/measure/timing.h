@@ -1,0 +1,21 @@
+// Timing: medians with their spread, because the machine is never quiet.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace heed::measure {
+
+struct Timing {
+  double median = 0;  // seconds
+  double low = 0;     // 10th percentile
+  double high = 0;    // 90th percentile
+  int runs = 0;
+};
+
+Timing summarise(std::vector<double> seconds);
+
+// Runs once to warm up, then at least `least` times and until `budget` seconds are spent.
+Timing time(const std::function<void()>& body, double budget, int least);
+
+}  // namespace heed::measure

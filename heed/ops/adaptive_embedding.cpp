@@ -1,0 +1,211 @@
+#include "heed/ops/adaptive_embedding.h"
+
+#include "heed/kernels/embedding.h"
+#include "heed/ops/matrix.h"
+#include "heed/ops/vocabulary.h"
+
+namespace heed::ops {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 1024;  // enough for a product at full speed
+
+// For a lookup the clusters of a single table are one.
+template <class Settings>
+Clusters lookup_clusters(const Settings& settings) {
+  const std::span<const int64_t> cutoffs(settings.cutoffs);
+  return {settings.single_table && !cutoffs.empty() ? cutoffs.last(1) : cutoffs, settings.single_table};
+}
+
+struct Scratch {
+  Groups groups{};
+  float* rows;   // [kRowsAtOnce, d]: of y or dy, gathered
+  float* words;  // [kRowsAtOnce, largest e]: of the tables
+  float* dwords;
+
+  // width: d; table_shape(i): [rows, e_i]
+  template <class ShapeOf>
+  Scratch(Carver& carver, int64_t N, Clusters clusters, int64_t width, bool gradient,
+          const ShapeOf& table_shape) {
+    if (clusters.count() > 1) groups = Groups::carve(carver, N, clusters);
+    const int64_t rows_at_once = std::min(N, kRowsAtOnce);
+    int64_t largest = 0;
+    for (size_t i = 0; i < clusters.tables(); ++i) largest = std::max(largest, table_shape(i).dim(1));
+    rows = carver.take<float>(rows_at_once * width);
+    words = carver.take<float>(rows_at_once * largest);
+    dwords = carver.take<float>(gradient ? rows_at_once * largest : 0);
+  }
+};
+
+// body(cluster, begin, count, rows, ids) for up to kRowsAtOnce rows of one cluster at a time. With one
+// cluster there is nothing to group: rows is null then, and `begin` says where they start.
+template <class Body>
+void for_rows(Clusters clusters, std::span<const int32_t> ids, const Groups& groups, const Body& body) {
+  if (clusters.count() > 1) groups.fill(ids, clusters);
+  for (size_t i = 0; i < clusters.count(); ++i) {
+    const bool one = clusters.count() == 1;
+    const int64_t first = one ? 0 : groups.begin[i],
+                  count = one ? static_cast<int64_t>(ids.size()) : groups.count(i);
+    for (int64_t done = 0; done < count; done += kRowsAtOnce) {
+      const int64_t begin = first + done;
+      body(i, begin, std::min(kRowsAtOnce, count - done), one ? nullptr : groups.rows + begin,
+           one ? ids.data() + begin : groups.ids + begin);
+    }
+  }
+}
+
+double projection_flops(const Signature& s, size_t first_projection, size_t tables, int64_t N) {
+  // Which clusters the ids are in is not known before the run: counted as if all were in the first, the most
+  // frequent.
+  if (tables == 0 || !s.has(first_projection)) return 0;
+  return 2.0 * static_cast<double>(N) * static_cast<double>(s.in(first_projection).elements());
+}
+
+}  // namespace
+
+ValueId adaptive_embedding(Graph& graph, ValueId ids, const std::vector<ValueId>& tables,
+                           std::vector<ValueId> projections, AdaptiveEmbeddingSettings settings) {
+  projections.resize(std::max(projections.size(), tables.size()), kNone);
+  std::vector<ValueId> inputs = {ids};
+  inputs.insert(inputs.end(), tables.begin(), tables.end());
+  inputs.insert(inputs.end(), projections.begin(), projections.end());
+  return graph.add_one(make<AdaptiveEmbedding>(std::move(settings)), std::move(inputs));
+}
+
+std::vector<TensorType> AdaptiveEmbedding::infer(const Signature& s) const {
+  const Clusters clusters = lookup_clusters(settings_);
+  expect_input_count(s, 1 + 2 * clusters.tables());
+  expect(s.has(0), "ids (input 0) are missing");
+  expect_dtype(s, 0, DType::kI32, "ids");
+  expect(s.in(0).rank() >= 1 && s.in(0).rank() < Shape::kMaxRank,
+         text("ids (input 0) have too few or too many dimensions: ", s.in(0).str()));
+  expect_ascending(settings_.cutoffs);
+  return {{with_last(s.in(0), expect_clusters(s, 1, clusters))}};
+}
+
+Cost AdaptiveEmbedding::cost(const Signature& s) const {
+  const size_t tables = lookup_clusters(settings_).tables();
+  return {projection_flops(s, 1 + tables, tables, s.in(0).elements()),
+          8.0 * static_cast<double>(s.out(0).elements())};
+}
+
+int64_t AdaptiveEmbedding::scratch_bytes(const Signature& s) const {
+  Carver carver;
+  Scratch(carver, s.in(0).elements(), lookup_clusters(settings_), s.out(0).dim(-1), false,
+          [&](size_t i) { return s.in(1 + i); });
+  return carver.bytes();
+}
+
+void AdaptiveEmbedding::run(const Run& r) const {
+  const Clusters clusters = lookup_clusters(settings_);
+  const size_t tables = clusters.tables();
+  const auto ids = r.in(0).ints();
+  const int64_t d = r.out(0).shape().dim(-1);
+  float* const y = r.out(0).f32();
+  const float scale = static_cast<float>(settings_.scale);
+  check_ids(kKind, "id", ids, clusters.vocabulary(), Negative::kRefused);
+  Carver carver(r.scratch.data);
+  const Scratch scratch(carver, r.in(0).shape().elements(), clusters, d, false,
+                        [&](size_t i) { return r.in(1 + i).shape(); });
+  for_rows(clusters, ids, scratch.groups,
+           [&](size_t i, int64_t begin, int64_t count, const int32_t* rows, const int32_t* words) {
+             const int64_t e = r.in(1 + i).shape().dim(1);
+             const float* projection = r.in_or_null(1 + tables + i);
+             float* const result = rows ? scratch.rows : y + begin * d;
+             float* const found = projection ? scratch.words : result;
+             kernels::gather_rows({count, e, words, scale, r.in(1 + i).f32(), nullptr, 1, found});
+             if (projection) {
+               product(matrix(found, count, e), transposed(matrix(projection, d, e)), result);
+             }
+             if (rows) kernels::scatter_rows({count, d, rows, 1.f, result, y, false});
+           });
+}
+
+void AdaptiveEmbedding::gradient(Gradients& g) const {
+  const size_t tables = lookup_clusters(settings_).tables();
+  const AdaptiveEmbeddingGradientSettings settings{settings_.cutoffs, settings_.scale, settings_.single_table,
+                                                   wants_any(g, 1, tables), wants_any(g, 1 + tables, tables)};
+  std::vector<ValueId> inputs = {g.input(0), g.output_gradient(0)};
+  for (size_t i = 0; i < 2 * tables; ++i) inputs.push_back(g.saved(g.input(1 + i)));
+  const auto so_far = sums_so_far(g, 1, 2 * tables);
+  inputs.insert(inputs.end(), so_far.begin(), so_far.end());
+  set_sums(g, 1, g.graph().add(make<AdaptiveEmbeddingGradient>(settings), std::move(inputs)));
+}
+
+std::vector<TensorType> AdaptiveEmbeddingGradient::infer(const Signature& s) const {
+  const Clusters clusters = lookup_clusters(settings_);
+  const size_t tables = clusters.tables();
+  expect_input_count(s, 2 + 4 * tables);
+  expect(s.has(0) && s.has(1), "ids (input 0) and dy (input 1) must be given");
+  expect_dtype(s, 0, DType::kI32, "ids");
+  expect_dtype(s, 1, DType::kF32, "dy");
+  expect_ascending(settings_.cutoffs);
+  const int64_t d = expect_clusters(s, 2, clusters);
+  expect(s.in(0).rank() >= 1 && s.in(0).rank() < Shape::kMaxRank,
+         text("ids (input 0) have too few or too many dimensions: ", s.in(0).str()));
+  expect_shape(s, 1, with_last(s.in(0), d), "dy");
+  return gradients_of_tables(s, 2, 2 + 2 * tables, tables, settings_.tables, settings_.projections);
+}
+
+Cost AdaptiveEmbeddingGradient::cost(const Signature& s) const {
+  const size_t tables = lookup_clusters(settings_).tables();
+  const double products = (settings_.tables ? 1 : 0) + (settings_.projections ? 1 : 0);
+  double bytes = 12.0 * static_cast<double>(s.in(1).elements());
+  for (size_t i = 0; i < tables; ++i)
+    bytes += s.has(2 + 2 * tables + i) ? 0 : static_cast<double>(s.outputs[i].bytes());
+  return {products * projection_flops(s, 2 + tables, tables, s.in(0).elements()), bytes};
+}
+
+int64_t AdaptiveEmbeddingGradient::scratch_bytes(const Signature& s) const {
+  Carver carver;
+  Scratch(carver, s.in(0).elements(), lookup_clusters(settings_), s.in(1).dim(-1), true,
+          [&](size_t i) { return s.in(2 + i); });
+  return carver.bytes();
+}
+
+std::vector<Alias> AdaptiveEmbeddingGradient::aliases(const Signature& s) const {
+  const int count = static_cast<int>(s.inputs.size() - 2) / 4 * 2;  // of tables and projections
+  std::vector<Alias> all;
+  for (int i = 0; i < count; ++i) all.push_back({i, 2 + count + i, true});
+  return all;
+}
+
+void AdaptiveEmbeddingGradient::run(const Run& r) const {
+  const Clusters clusters = lookup_clusters(settings_);
+  const size_t tables = clusters.tables();
+  const auto ids = r.in(0).ints();
+  const int64_t d = r.in(1).shape().dim(-1);
+  const float* const dy = r.in(1).f32();
+  const float scale = static_cast<float>(settings_.scale);
+  check_ids(kKind, "id", ids, clusters.vocabulary(), Negative::kRefused);
+  for (size_t i = 0; i < 2 * tables; ++i) {
+    if (!r.has(2 + 2 * tables + i)) kernels::clear({r.out(i).shape().elements(), r.out(i).f32()});
+  }
+  Carver carver(r.scratch.data);
+  const Scratch scratch(carver, r.in(0).shape().elements(), clusters, d, true,
+                        [&](size_t i) { return r.in(2 + i).shape(); });
+  for_rows(clusters, ids, scratch.groups,
+           [&](size_t i, int64_t begin, int64_t count, const int32_t* rows, const int32_t* words) {
+             const int64_t e = r.in(2 + i).shape().dim(1);
+             const float* projection = r.in_or_null(2 + tables + i);
+             const float* given = dy + begin * d;
+             if (rows) {
+               kernels::gather_rows({count, d, rows, 1.f, dy, nullptr, 1, scratch.rows});
+               given = scratch.rows;
+             }
+             if (settings_.tables) {
+               const float* dwords = given;
+               if (projection) {
+                 product(matrix(given, count, d), matrix(projection, d, e), scratch.dwords);
+                 dwords = scratch.dwords;
+               }
+               kernels::scatter_rows({count, e, words, scale, dwords, r.out(i).f32(), true});
+             }
+             if (settings_.projections && projection) {
+               kernels::gather_rows({count, e, words, scale, r.in(2 + i).f32(), nullptr, 1, scratch.words});
+               product(transposed(matrix(given, count, d)), matrix(scratch.words, count, e),
+                       r.out(tables + i).f32(), 1);
+             }
+           });
+}
+
+}  // namespace heed::ops

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "heed/ops/define.h"
+
+namespace heed::ops {
+
+struct AdaptiveEmbeddingSettings {
+  std::vector<int64_t> cutoffs = {};
+  double scale = 1;
+  bool single_table = false;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("cutoffs", cutoffs, "where clusters of ids end; the last is the size of the vocabulary");
+    field("scale", scale, "of the result");
+    field("single_table", single_table, "the clusters are slices of one table with at most one projection");
+  }
+};
+
+// y = scale * table_i[id - begin_i] projection_i^T for an id of cluster i (par.md 3.1, lts.md 3.2). ids: i32
+// [..., T]; m tables [size_i, e_i] and m projections [d, e_i] (one of each with single_table). A projection
+// may be kNone where e_i == d; an empty list stands for none at all. Result: [..., T, d].
+ValueId adaptive_embedding(Graph& graph, ValueId ids, const std::vector<ValueId>& tables,
+                           std::vector<ValueId> projections, AdaptiveEmbeddingSettings settings);
+
+class AdaptiveEmbedding : public OpWith<AdaptiveEmbedding, AdaptiveEmbeddingSettings> {
+ public:
+  static constexpr const char* kKind = "adaptive_embedding";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  int64_t scratch_bytes(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+struct AdaptiveEmbeddingGradientSettings {
+  std::vector<int64_t> cutoffs = {};
+  double scale = 1;
+  bool single_table = false;
+  bool tables = true;
+  bool projections = true;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("cutoffs", cutoffs, "of the forward op");
+    field("scale", scale, "of the forward op");
+    field("single_table", single_table, "of the forward op");
+    field("tables", tables, "gradients of the tables are wanted");
+    field("projections", projections, "gradients of the projections are wanted");
+  }
+};
+
+// Inputs ids, dy, tables, projections, then the gradients so far of tables and projections, in whose memory
+// the sums are made; none where there is nothing. Outputs the gradients of tables and projections, empty
+// where not wanted or absent.
+class AdaptiveEmbeddingGradient
+    : public OpWith<AdaptiveEmbeddingGradient, AdaptiveEmbeddingGradientSettings> {
+ public:
+  static constexpr const char* kKind = "adaptive_embedding_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  int64_t scratch_bytes(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+}  // namespace heed::ops

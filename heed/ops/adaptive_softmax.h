@@ -1,0 +1,124 @@
+// Adaptive softmax (Grave and others, "Efficient softmax approximation for GPUs", 2017; as Transformer-XL has
+// it, par.md 3.5).
+//
+// The head is a softmax over the first cluster's words, the shortlist, and one entry per further cluster;
+// each of those has a softmax of its own: log p(word of cluster i) = log p_head(entry of i) + log p_i(word).
+#pragma once
+
+#include <utility>
+
+#include "heed/ops/define.h"
+
+namespace heed {
+
+// Which of the head's entries, counted from 1, belongs to cluster i of 1 to m - 1: entry i, or the i-th from
+// the end, which is how the PyTorch implementations read them.
+enum class ClusterOrder { kForward, kReverse };
+
+template <>
+struct EnumNames<ClusterOrder> {
+  static constexpr std::pair<ClusterOrder, const char*> names[] = {{ClusterOrder::kForward, "forward"},
+                                                                   {ClusterOrder::kReverse, "reverse"}};
+};
+
+}  // namespace heed
+
+namespace heed::ops {
+
+struct AdaptiveSoftmaxSettings {
+  std::vector<int64_t> cutoffs = {};
+  ClusterOrder order = ClusterOrder::kForward;
+  bool single_table = false;
+  int64_t chunk_rows = 0;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("cutoffs", cutoffs, "where clusters of ids end; the last is the size of the vocabulary");
+    field("order", order, "which head entry belongs to which cluster");
+    field("single_table", single_table, "the clusters are slices of one table with at most one projection");
+    field("chunk_rows", chunk_rows, "rows whose logits exist at once, 0: as many as fit about 48 MiB");
+  }
+};
+
+// x: [..., d], bias: [V], cluster_weight: [m-1, e_0], cluster_bias: [m-1]; m tables [size_i, e_i] and m
+// projections [d, e_i] (one of each with single_table). May be kNone: the biases; cluster_weight if m is 1; a
+// projection where e_i == d. An empty list of projections stands for none at all.
+struct AdaptiveSoftmaxInputs {
+  ValueId x = kNone;
+  ValueId bias = kNone;
+  ValueId cluster_weight = kNone;
+  ValueId cluster_bias = kNone;
+  std::vector<ValueId> tables = {};
+  std::vector<ValueId> projections = {};
+};
+
+// -log p(target) by row, in the order of the rows; 0 where the target is negative. A target of V or more is
+// an Error when the node runs. Result: [N].
+ValueId adaptive_softmax_loss(Graph& graph, const AdaptiveSoftmaxInputs& inputs, ValueId targets,
+                              AdaptiveSoftmaxSettings settings);
+// log p of every word: [N, V]. For generation; no gradient.
+ValueId adaptive_log_probabilities(Graph& graph, const AdaptiveSoftmaxInputs& inputs,
+                                   AdaptiveSoftmaxSettings settings);
+
+// Inputs x, targets, bias, cluster_weight, cluster_bias, tables, projections. The cost counts the head: how
+// many rows need which tail is known only at run time.
+class AdaptiveSoftmaxLoss : public OpWith<AdaptiveSoftmaxLoss, AdaptiveSoftmaxSettings> {
+ public:
+  static constexpr const char* kKind = "adaptive_softmax_loss";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  int64_t scratch_bytes(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+struct AdaptiveSoftmaxGradientSettings {
+  std::vector<int64_t> cutoffs = {};
+  ClusterOrder order = ClusterOrder::kForward;
+  bool single_table = false;
+  int64_t chunk_rows = 0;
+  bool x = true;
+  bool biases = true;
+  bool tables = true;
+  bool projections = true;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("cutoffs", cutoffs, "as in adaptive_softmax_loss");
+    field("order", order, "as in adaptive_softmax_loss");
+    field("single_table", single_table, "as in adaptive_softmax_loss");
+    field("chunk_rows", chunk_rows, "as in adaptive_softmax_loss");
+    field("x", x, "the gradient of x is wanted");
+    field("biases", biases, "gradients of bias and cluster_bias are wanted");
+    field("tables", tables, "gradients of the tables and cluster_weight are wanted");
+    field("projections", projections, "gradients of the projections are wanted");
+  }
+};
+
+// Loss and gradient in one, as softmax_loss_gradient. Inputs those of the loss, then dlosses: [N], then the
+// gradients so far of tables and projections or none, in whose memory the sums are made. Outputs losses, dx,
+// dbias, dcluster_weight, dcluster_bias, gradients of tables, of projections; empty where not wanted or
+// absent.
+class AdaptiveSoftmaxLossGradient
+    : public OpWith<AdaptiveSoftmaxLossGradient, AdaptiveSoftmaxGradientSettings> {
+ public:
+  static constexpr const char* kKind = "adaptive_softmax_loss_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  int64_t scratch_bytes(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+// Inputs as the loss, without targets.
+class AdaptiveLogProbabilities : public OpWith<AdaptiveLogProbabilities, AdaptiveSoftmaxSettings> {
+ public:
+  static constexpr const char* kKind = "adaptive_log_probabilities";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  int64_t scratch_bytes(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+}  // namespace heed::ops

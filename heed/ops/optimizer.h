@@ -1,0 +1,173 @@
+// Optimizer steps. Each takes the weights w, their gradient g, its moments m and v (all of one shape), the
+// learning_rate [1], the step i32 [1] (1 for the first update) and optionally a clip [1] that every gradient
+// element is multiplied with; it writes w, m and v in place and returns them as outputs 0, 1, 2. None has a
+// gradient.
+#pragma once
+
+#include "heed/ops/define.h"
+
+namespace heed::ops {
+
+// What all of them share: the shape rule and the memory.
+template <class Derived, class Settings>
+class OptimizerStep : public OpWith<Derived, Settings> {
+ public:
+  using OpWith<Derived, Settings>::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override {
+    return {{0, 0, true}, {1, 2, true}, {2, 3, true}};
+  }
+};
+
+struct AdamSettings {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  bool decoupled = false;
+  bool bias_correction = true;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("beta1", beta1, "how much of the first moment is kept");
+    field("beta2", beta2, "how much of the second moment is kept");
+    field("epsilon", epsilon, "added to the root of the second moment");
+    field("weight_decay", weight_decay, "pull of the weights towards 0");
+    field("decoupled", decoupled,
+          "decay the weights themselves (AdamW) instead of adding to the gradient (L2)");
+    field("bias_correction", bias_correction, "divide the moments by 1 - beta^step");
+  }
+};
+
+// Kingma and Ba 2015; decoupled: Loshchilov and Hutter 2019. As torch.optim.Adam and AdamW; without bias
+// correction as in BERT's fine-tuning (par.md 8.4).
+class Adam : public OptimizerStep<Adam, AdamSettings> {
+ public:
+  static constexpr const char* kKind = "adam";
+  using OptimizerStep::OptimizerStep;
+  void run(const Run& run) const override;
+};
+
+// What RAdam does in the first steps (five with beta2 = 0.999), when the variance of v cannot be rectified
+// yet.
+enum class EarlySteps { kMomentum, kSkip };
+
+struct RAdamSettings {
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  EarlySteps early = EarlySteps::kMomentum;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("beta1", beta1, "how much of the first moment is kept");
+    field("beta2", beta2, "how much of the second moment is kept");
+    field("epsilon", epsilon, "added to the root of the second moment");
+    field("weight_decay", weight_decay, "share of the weights taken away per step, times the learning rate");
+    field("early", early, "steps before the rectification holds: momentum (descend along m) or skip");
+  }
+};
+
+// The factors of one RAdam step (Liu and others 2020; as used by SRU++, sru.md 6): w -= rate * m / (sqrt(v) +
+// epsilon), or w -= rate * m if not rectified. Without the learning rate.
+struct Rectification {
+  double rho;
+  bool rectified;  // rho >= 5
+  double rate;
+};
+Rectification rectification(double beta1, double beta2, int64_t step);
+
+// Decay is decoupled.
+class RAdam : public OptimizerStep<RAdam, RAdamSettings> {
+ public:
+  static constexpr const char* kKind = "radam";
+  using OptimizerStep::OptimizerStep;
+  void run(const Run& run) const override;
+};
+
+// You and others 2020, as in NVIDIA's Transformer-XL (par.md 3.9).
+struct LambSettings {
+  static constexpr const char* kKind = "lamb";
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-6;
+  double weight_decay = 0;
+  bool bias_correction = false;
+  double norm_limit = 10;
+  bool epsilon_in_ratio = true;
+  bool ratio = true;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("beta1", beta1, "how much of the first moment is kept");
+    field("beta2", beta2, "how much of the second moment is kept");
+    field("epsilon", epsilon, "added to the root of the second moment");
+    field("weight_decay", weight_decay, "share of the weights added to the direction");
+    field("bias_correction", bias_correction, "divide the moments by 1 - beta^step");
+    field("norm_limit", norm_limit, "the norm of the weights counts up to this much; 0: no limit");
+    field("epsilon_in_ratio", epsilon_in_ratio, "add epsilon to the norm the ratio divides by");
+    field("ratio", ratio, "scale the step by |w| / |direction| of the tensor");
+  }
+};
+
+// As in NVIDIA's BERT (par.md 8.3). Its limit of the gradients is global_norm with limit 1 and epsilon 0,
+// given as clip. NVIDIA's PyTorch code takes ratio = false for tensors without decay, its TensorFlow code
+// does not.
+struct NvLambSettings : LambSettings {
+  static constexpr const char* kKind = "nvlamb";
+  NvLambSettings() {
+    weight_decay = 0.01;
+    bias_correction = true;
+    norm_limit = 0;
+    epsilon_in_ratio = false;
+  }
+};
+
+// direction = m / (sqrt(v) + epsilon) + weight_decay * w;  w -= learning_rate * ratio * direction, where
+// ratio is |w| / |direction| over the tensor, 1 if either is 0.
+template <class Variant>
+class LambStep : public OptimizerStep<LambStep<Variant>, Variant> {
+ public:
+  static constexpr const char* kKind = Variant::kKind;
+  using OptimizerStep<LambStep, Variant>::OptimizerStep;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  int64_t scratch_bytes(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+using Lamb = LambStep<LambSettings>;
+using NvLamb = LambStep<NvLambSettings>;
+
+struct GlobalNormSettings {
+  double limit = 0;
+  double epsilon = 1e-6;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("limit", limit, "gradients are scaled down to this norm; 0: never");
+    field("epsilon", epsilon, "added to the norm before dividing");
+  }
+};
+
+struct ClippedNorm {
+  ValueId factor;  // [1]: min(1, limit / (norm + epsilon)), NaN if the norm is; 1 if limit is 0
+  ValueId norm;    // [1]: NaN or infinite if a gradient is
+};
+
+// The L2 norm of all gradients together, and what to multiply them with.
+ClippedNorm global_norm(Graph& graph, const std::vector<ValueId>& gradients,
+                        GlobalNormSettings settings = {});
+
+class GlobalNorm : public OpWith<GlobalNorm, GlobalNormSettings> {
+ public:
+  static constexpr const char* kKind = "global_norm";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  int64_t scratch_bytes(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+}  // namespace heed::ops
+
+template <>
+struct heed::EnumNames<heed::ops::EarlySteps> {
+  static constexpr std::pair<ops::EarlySteps, const char*> names[] = {
+      {ops::EarlySteps::kMomentum, "momentum"}, {ops::EarlySteps::kSkip, "skip"}};
+};

@@ -1,0 +1,95 @@
+// What the ops over a vocabulary share: checks of ids, clusters of an adaptive vocabulary, sums of gradients.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+#include "heed/ops/define.h"
+#include "heed/tensor/buffer.h"
+
+namespace heed::ops {
+
+// Cuts scratch into arrays. Without memory it only counts, so that one function says what is needed and where
+// it lies.
+class Carver {
+ public:
+  explicit Carver(void* memory = nullptr) : memory_(static_cast<std::byte*>(memory)) {}
+
+  template <class T>
+  T* take(int64_t count) {
+    std::byte* const at = memory_ ? memory_ + bytes_ : nullptr;
+    bytes_ += align_up(count * static_cast<int64_t>(sizeof(T)));
+    return reinterpret_cast<T*>(at);
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* memory_;
+  int64_t bytes_ = 0;
+};
+
+// Ids are known only at run time; one that the vocabulary does not have is an Error naming `op`, the id and
+// V.
+enum class Negative { kRefused, kIgnored };
+void check_ids(std::string_view op, const char* what, std::span<const int32_t> ids, int64_t V,
+               Negative negative);
+
+// The position of the first token: run-time input `input` (i32 [1]), 0 if absent. T positions from there on
+// that are not all in a table of P are an Error.
+int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t T, int64_t P);
+
+// An adaptive vocabulary (par.md 3.1): ids sorted by frequency, cut into m clusters at `cutoffs`, the last of
+// which is V. Each cluster has a table [size, e_i] and may have a projection [d, e_i]. With single_table they
+// are slices of one table [V, e] and share one projection.
+struct Clusters {
+  std::span<const int64_t> cutoffs;
+  bool single_table;
+
+  size_t count() const { return cutoffs.size(); }
+  size_t tables() const { return single_table ? 1 : count(); }
+  int64_t begin(size_t i) const { return i == 0 ? 0 : cutoffs[i - 1]; }
+  int64_t size(size_t i) const { return cutoffs[i] - begin(i); }
+  int64_t vocabulary() const { return cutoffs.back(); }
+  // Which table holds cluster i, and from which row on.
+  size_t table(size_t i) const { return single_table ? 0 : i; }
+  int64_t table_row(size_t i) const { return single_table ? begin(i) : 0; }
+  size_t of(int64_t id) const {
+    return static_cast<size_t>(std::upper_bound(cutoffs.begin(), cutoffs.end(), id) - cutoffs.begin());
+  }
+};
+
+void expect_ascending(std::span<const int64_t> cutoffs);
+// Refuses tables and projections that do not fit the clusters; inputs `first` to `first` + 2 * tables() - 1
+// are the tables, then the projections. Returns d.
+int64_t expect_clusters(const Signature& s, size_t first, Clusters clusters);
+// The gradients of those tables and projections, empty where not wanted or absent; inputs from `so_far` on
+// are the sums they are added to, if given.
+std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far, size_t tables,
+                                            bool want_tables, bool want_projections);
+// For nodes with a fixed list of inputs, absent ones given as none.
+void expect_input_count(const Signature& s, size_t count);
+
+// Rows by the cluster of their id, in order within each; negative ids are left out.
+struct Groups {
+  int32_t* begin;  // [m + 1]: cluster i has entries begin[i] to begin[i + 1] - 1
+  int32_t* rows;   // [N]
+  int32_t* ids;    // [N], counted from the beginning of the cluster
+
+  static Groups carve(Carver& carver, int64_t N, Clusters clusters);
+  void fill(std::span<const int32_t> all, Clusters clusters) const;
+  int64_t count(size_t i) const { return begin[i + 1] - begin[i]; }
+};
+
+// Gradients of inputs `first` to `first` + count - 1 summed so far, for a node that adds to them in place;
+// and what it made of them. An input that is the same value as an earlier one cannot share its memory and is
+// added separately.
+std::vector<ValueId> sums_so_far(const Gradients& g, size_t first, size_t count);
+void set_sums(Gradients& g, size_t first, std::span<const ValueId> sums);
+// Whether any of these inputs wants its gradient.
+bool wants_any(const Gradients& g, size_t first, size_t count);
+
+// [dims of a..., last]
+Shape with_last(const Shape& shape, int64_t last);
+
+}  // namespace heed::ops

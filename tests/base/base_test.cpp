@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/fields.h"
+#include "heed/base/philox.h"
+#include "heed/base/process.h"
+#include "heed/base/threads.h"
+#include "heed/base/units.h"
+
+namespace heed {
+namespace {
+
+TEST(Units, RoundTripsAndRefusals) {
+  EXPECT_EQ(parse_bytes("48MiB"), 48 << 20);
+  EXPECT_EQ(parse_bytes("2.5 GB"), 2500000000);
+  EXPECT_EQ(parse_bytes("4096"), 4096);
+  EXPECT_DOUBLE_EQ(parse_seconds("20ms"), 0.02);
+  EXPECT_DOUBLE_EQ(parse_seconds("2h"), 7200);
+  for (const char* wrong : {"", "MiB", "4XB", "-1", "nan", "1e999"})
+    EXPECT_THROW(parse_bytes(wrong), Error) << wrong;
+  EXPECT_EQ(format_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(format_bytes(12), "12 B");
+  EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(format_seconds(4000), "1 h 06 min");
+  EXPECT_EQ(format_count(124439808), "124 M");
+}
+
+// Known answers published with the generator (Random123).
+TEST(Philox, KnownAnswers) {
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
+            (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
+            (std::array<uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (std::array<uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Rng, NormalHasMeanZeroAndVarianceOne) {
+  Rng rng(1, 2);
+  double sum = 0, squares = 0;
+  constexpr int n = 100000;
+  for (int i = 0; i < n; ++i) {
+    const double x = rng.normal();
+    sum += x, squares += x * x;
+  }
+  EXPECT_NEAR(sum / n, 0, 5 / std::sqrt(n));  // five standard errors
+  EXPECT_NEAR(squares / n, 1, 5 * std::sqrt(2.0 / n));
+}
+
+struct Example {
+  int64_t width = 3;
+  double rate = 0.5;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("width", width, "of something");
+    field("rate", rate, "of something else");
+  }
+};
+
+TEST(Fields, ReadWriteAndRefuse) {
+  const auto example = from_json<Example>(Json{{"width", 7}}, "example");
+  EXPECT_EQ(example.width, 7);
+  EXPECT_EQ(to_json(example), (Json{{"width", 7}, {"rate", 0.5}}));
+  const auto message = [](const Json& json) {
+    try {
+      from_json<Example>(json, "example");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message({{"witdh", 1}}), "example: unknown setting 'witdh'; did you mean 'width'?");
+  EXPECT_EQ(message({{"width", "many"}}), "example: 'width' (of something) cannot be \"many\"");
+  EXPECT_EQ(message(Json::array()), "example: expected an object of settings, found array");
+}
+
+TEST(Threads, StayWithinTheLimitAndCoverEverything) {
+  EXPECT_GE(available_threads(), 1);
+  EXPECT_THROW(set_thread_count(0), Error);
+  for (int threads : {1, 2, 5}) {
+    set_thread_count(threads);
+    EXPECT_EQ(threads_for(1000), 1);  // a microsecond is not worth waking anyone
+    EXPECT_EQ(threads_for(1e9), threads);
+    for (int64_t n : {0, 1, 3, 1000}) {
+      std::vector<int> seen(static_cast<size_t>(n));
+      parallel_for(n, threads, [&](int64_t i) { ++seen[static_cast<size_t>(i)]; });
+      parallel_range(n, threads, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+      });
+      EXPECT_EQ(seen, std::vector<int>(static_cast<size_t>(n), 2));
+    }
+  }
+  set_thread_count(available_threads());
+}
+
+TEST(Process, KnowsItsMemory) {
+  EXPECT_GT(resident_bytes(), 1 << 20);
+  EXPECT_GE(peak_resident_bytes(), resident_bytes() / 2);
+  EXPECT_GT(available_memory(), 1 << 20);
+}
+
+}  // namespace
+}  // namespace heed

@@ -1,0 +1,88 @@
+#include "tests/ops/cases.h"
+
+namespace heed::test {
+namespace {
+
+void add(OracleCases& cases, OracleCase given) { cases.add("optimizer", std::move(given)); }
+
+// One update, at a learning rate that makes it as large as the weights, so that its errors show. w is a
+// parameter, m and v are states: that is how they are used, and the step writes into them.
+void step_case(OracleCases& cases, Rng& rng, const std::string& op, const std::string& what,
+               const Json& settings, int64_t n, int32_t step, bool clip) {
+  const bool first = step == 1;
+  add(cases, {.name = text(op, what, " [", n, "] step ", step, clip ? " clipped" : ""),
+              .op = op,
+              .settings = settings,
+              .inputs = {in_role(normal({n}, rng), graph::Role::kParameter), normal({n}, rng, 0.1),
+                         in_role(normal({n}, rng, first ? 0 : 0.05), graph::Role::kState),
+                         in_role(uniform({n}, rng, first ? 0 : 1e-4, first ? 0 : 1e-2), graph::Role::kState),
+                         uniform({1}, rng, 0.5, 2), integers({1}, {step}),
+                         clip ? uniform({1}, rng, 0.1, 1) : absent()},
+              .length = 16,  // a few operations per element; the norms of lamb must be sharper than that
+              .seeded = {},
+              .floor = 1e-2});
+}
+
+void family(OracleCases& cases, Rng& rng, const std::string& op, const std::string& what,
+            const Json& settings) {
+  for (const int64_t n : {1, 15, 16, 17, 1001}) {
+    for (const int32_t step : {1, 5, 6, 400}) step_case(cases, rng, op, what, settings, n, step, n % 2 == 0);
+  }
+  step_case(cases, rng, op, what, settings, 70001, 12, true);  // two threads
+}
+
+}  // namespace
+
+void add_optimizer_cases(OracleCases& cases) {
+  Rng rng(4);
+  family(cases, rng, "adam", "", Json::object());
+  family(cases, rng, "adam", " L2", {{"weight_decay", 0.1}, {"epsilon", 1e-3}});
+  family(cases, rng, "adam", " decoupled",
+         {{"weight_decay", 0.1}, {"decoupled", true}, {"beta1", 0.8}, {"beta2", 0.95}});
+  family(cases, rng, "adam", " uncorrected",
+         {{"weight_decay", 0.1}, {"decoupled", true}, {"bias_correction", false}, {"epsilon", 1e-6}});
+  family(cases, rng, "radam", "", {{"weight_decay", 0.1}});
+  family(cases, rng, "radam", " skipping", {{"weight_decay", 0.1}, {"early", "skip"}, {"epsilon", 1e-3}});
+  family(cases, rng, "lamb", "", Json::object());
+  family(cases, rng, "lamb", " decayed", {{"weight_decay", 0.01}, {"epsilon", 0.05}});
+  family(cases, rng, "lamb", " without ratio", {{"ratio", false}});
+  family(cases, rng, "nvlamb", "", Json::object());
+  family(cases, rng, "nvlamb", " undecayed", {{"weight_decay", 0.0}});
+
+  // The vectors of par.md 3.9 and 8.3, whose results are printed there; and norms of 0, where the ratio is 1.
+  const auto printed = [&](const std::string& op, const std::string& what, std::vector<float> w,
+                           std::vector<float> g, float rate) {
+    add(cases, {.name = text(op, " ", what),
+                .op = op,
+                .inputs = {in_role(numbers({2}, std::move(w)), graph::Role::kParameter),
+                           numbers({2}, std::move(g)), in_role(numbers({2}, {0, 0}), graph::Role::kState),
+                           in_role(numbers({2}, {0, 0}), graph::Role::kState), numbers({1}, {rate}),
+                           integers({1}, {1}), absent()},
+                .seeded = {},
+                .floor = 1e-2});
+  };
+  printed("lamb", "of the fact sheet", {3, 4}, {0.1f, -0.2f}, 0.01f);
+  printed("nvlamb", "of the fact sheet", {3, 4}, {0.1f, -0.2f}, 0.006f);
+  for (const char* op : {"lamb", "nvlamb"}) {
+    printed(op, "of no weights", {0, 0}, {0.1f, -0.2f}, 0.01f);
+    printed(op, "of no gradient", {3, 4}, {0, 0}, 0.01f);
+    printed(op, "of nothing", {0, 0}, {0, 0}, 0.01f);
+  }
+
+  for (const double limit : {0.0, 0.25, 1e6}) {
+    add(cases, {.name = text("global_norm limit ", limit),
+                .op = "global_norm",
+                .settings = {{"limit", limit}, {"epsilon", 0.5}},
+                .inputs = {normal({1}, rng), normal({3, 17}, rng), normal({0}, rng), normal({500, 301}, rng)},
+                .length = 16,  // relative to the norm
+                .seeded = {},
+                .floor = 1e-2});
+  }
+  add(cases, {.name = "global_norm of zeros",
+              .op = "global_norm",
+              .settings = {{"limit", 1}},
+              .inputs = {numbers({3}, {0, 0, 0})},
+              .seeded = {}});
+}
+
+}  // namespace heed::test
