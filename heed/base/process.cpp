@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <string>
+
+#include "heed/base/cgroup.h"
 
 namespace heed {
 namespace {
@@ -24,18 +25,8 @@ int64_t resident_bytes() { return proc_field("/proc/self/status", "VmRSS"); }
 
 int64_t peak_resident_bytes() { return proc_field("/proc/self/status", "VmHWM"); }
 
-bool reset_peak_resident() {
-  std::ofstream file("/proc/self/clear_refs");
-  file << "5" << std::flush;
-  return file.good();
-}
-
 int64_t available_memory() {
-  int64_t limit = proc_field("/proc/meminfo", "MemAvailable");
-  std::ifstream most("/sys/fs/cgroup/memory.max"), used("/sys/fs/cgroup/memory.current");
-  int64_t cgroup_most = 0, cgroup_used = 0;
-  if (most >> cgroup_most && used >> cgroup_used) limit = std::min(limit, cgroup_most - cgroup_used);
-  return limit;
+  return std::min(proc_field("/proc/meminfo", "MemAvailable"), cgroup_memory_available());
 }
 
 }  // namespace heed

@@ -6,9 +6,7 @@
 namespace heed {
 
 int64_t resident_bytes();       // now
-int64_t peak_resident_bytes();  // the most since the start, or since reset_peak_resident()
-// Starts the peak anew at what is resident now; false where the kernel does not offer it.
-bool reset_peak_resident();
-int64_t available_memory();  // what may still be taken: the machine's and the cgroup's limit
+int64_t peak_resident_bytes();  // the most since the start
+int64_t available_memory();     // what may still be taken: the machine's and the control group's limit
 
 }  // namespace heed

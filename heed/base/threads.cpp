@@ -1,75 +1,77 @@
 #include "heed/base/threads.h"
 
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cinttypes>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 
+#include "heed/base/cgroup.h"
 #include "heed/base/error.h"
 
 namespace heed {
 namespace {
 
-// The cgroup's CPU limit in cores, or infinity. Version 2 keeps "quota period" in one file, version 1 in two.
-double cgroup_cores() {
-  double limit = INFINITY;
-  std::string path;
-  std::ifstream membership("/proc/self/cgroup");
-  for (std::string line; std::getline(membership, line);) {
-    if (line.rfind("0::", 0) == 0) path = line.substr(3);
-  }
-  // A limit on any ancestor binds as well.
-  while (true) {
-    std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
-    std::string quota;
-    double period = 0;
-    if (file >> quota >> period && quota != "max" && period > 0)
-      limit = std::min(limit, std::atof(quota.c_str()) / period);
-    const size_t slash = path.rfind('/');
-    if (slash == std::string::npos) break;
-    path.resize(slash);
-  }
-  std::ifstream quota_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
-      period_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  double quota = 0, period = 0;
-  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0)
-    limit = std::min(limit, quota / period);
-  return limit;
-}
-
 int configured = 0;  // 0: not yet asked
+double nanoseconds_worth = kWorkWorthAThread;
 
-// The cores this process was given, before heed places its threads on them.
-const cpu_set_t& allowed_cores() {
-  static const cpu_set_t cores = [] {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0) CPU_SET(0, &set);
-    return set;
-  }();
+// As OpenMP found it at the start; where the user has it bind threads, the kernel would show the first
+// thread's one core.
+int affinity_cores() {
+  static const int cores = std::max(1, omp_get_num_procs());
   return cores;
 }
 
-int affinity_cores() { return std::max(1, CPU_COUNT(&allowed_cores())); }
+bool user_places_threads() {
+  return std::getenv("OMP_PROC_BIND") || std::getenv("OMP_PLACES") || std::getenv("GOMP_CPU_AFFINITY");
+}
 
 // A thread that sleeps between two loops is often woken on the core of the one that wakes it, and both then
-// share that core for a while: half the speed. When heed uses all the cores it was given, each thread gets
-// its own; with fewer they stay free, because several such programs would all choose the same ones.
+// share that core for a while: half the speed. When heed uses all the cores it was given, its workers get a
+// core each; the calling thread stays free, because threads and programs it starts would inherit its place.
+// With fewer threads all are free: several such programs would choose the same cores.
 void place_threads(int threads) {
-  const bool own_core = threads > 1 && threads == affinity_cores();
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (user_places_threads() || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  const bool own_core = threads > 1 && threads == CPU_COUNT(&allowed);
 #pragma omp parallel num_threads(std::max(threads, configured))
   {
-    cpu_set_t mine = allowed_cores();
-    if (own_core && omp_get_thread_num() < threads) {
+    const int worker = omp_get_thread_num();
+    if (worker > 0) {
+      cpu_set_t mine = allowed;
       int seen = 0;
-      for (int core = 0; core < CPU_SETSIZE; ++core) {
-        if (CPU_ISSET(core, &allowed_cores()) && seen++ != omp_get_thread_num()) CPU_CLR(core, &mine);
+      for (int core = 0; own_core && worker < threads && core < CPU_SETSIZE; ++core) {
+        if (CPU_ISSET(core, &allowed) && seen++ != worker) CPU_CLR(core, &mine);
       }
+      sched_setaffinity(0, sizeof mine, &mine);
     }
-    sched_setaffinity(0, sizeof mine, &mine);
   }
+}
+
+// Whether /proc/self/exe is the file this code was loaded from; started through an explicit loader, it is the
+// loader.
+bool can_start_again() {
+  struct stat program {};
+  if (stat("/proc/self/exe", &program) != 0) return false;
+  FILE* maps = std::fopen("/proc/self/maps", "r");
+  if (!maps) return false;
+  const auto here = reinterpret_cast<uintptr_t>(&can_start_again);
+  bool same = false;
+  char line[4400];
+  while (std::fgets(line, sizeof line, maps)) {
+    uintptr_t begin = 0, end = 0;
+    uint64_t inode = 0;
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %" SCNu64, &begin, &end, &inode) == 3 &&
+        begin <= here && here < end) {
+      same = inode == program.st_ino;
+    }
+  }
+  std::fclose(maps);
+  return same;
 }
 
 }  // namespace
@@ -93,18 +95,27 @@ void set_thread_count(int threads) {
   configured = threads;
 }
 
+int threads_for(double nanoseconds) {
+  if (nanoseconds_worth <= 0) return thread_count();
+  return static_cast<int>(std::clamp<double>(nanoseconds / nanoseconds_worth, 1, thread_count()));
+}
+
+void set_work_worth_a_thread(double nanoseconds) { nanoseconds_worth = nanoseconds; }
+
 void keep_idle_threads_quiet(char** argv) {
-  if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
-  setenv("GOMP_SPINCOUNT", "2000",
-         1);  // some 50 us: longer than the gap between two ops, shorter than a time slice
+  if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY") || user_places_threads() ||
+      !can_start_again())
+    return;
+  // Some 50 us: longer than the gap between two ops, shorter than a time slice.
+  if (setenv("GOMP_SPINCOUNT", "2000", 1) != 0) return;
   execv("/proc/self/exe", argv);
-  // Where that is not possible (no /proc) heed runs as it is.
 }
 
 std::string describe_threads() {
   const double quota = cgroup_cores();
   return text(thread_count(), thread_count() == 1 ? " thread, " : " threads, ", affinity_cores(),
-              " cores allowed", std::isfinite(quota) ? text(", cgroup quota ", quota) : "");
+              affinity_cores() == 1 ? " core" : " cores", " allowed",
+              std::isfinite(quota) ? text(", cgroup quota ", quota) : "");
 }
 
 }  // namespace heed

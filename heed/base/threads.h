@@ -27,23 +27,29 @@ void keep_idle_threads_quiet(char** argv);
 // Where the limit came from, for `heed bench` and logs: "2 threads, 8 cores allowed, cgroup quota 2".
 std::string describe_threads();
 
-// Threads worth waking for `work` nanoseconds of single-thread work: waking a sleeping thread costs about
-// 10 us, so small ops stay on one.
-inline int threads_for(double nanoseconds) {
-  return static_cast<int>(std::clamp<double>(nanoseconds / 20e3, 1, thread_count()));
-}
+// Threads worth waking for so much single-thread work: small ops stay on one.
+int threads_for(double nanoseconds);
+// How much work a thread is woken for, which costs about 10 us; tests set 0, so that everything runs in
+// parallel.
+inline constexpr double kWorkWorthAThread = 20e3;
+void set_work_worth_a_thread(double nanoseconds);
 
-// body(i) for i in [0, count), shared among at most `threads` threads as they become free. Nothing may depend
-// on which thread runs an item. Bodies must not throw.
+// body(i, worker) for i in [0, count), shared among at most `threads` threads as they become free; worker <
+// threads tells which one it is, for scratch memory. Nothing else may depend on it. Bodies must not throw.
 template <class Body>
-inline void parallel_for(int64_t count, int threads, const Body& body) {
+inline void parallel_for_workers(int64_t count, int threads, const Body& body) {
   threads = static_cast<int>(std::min<int64_t>({count, threads, thread_count()}));
   if (threads <= 1) {
-    for (int64_t i = 0; i < count; ++i) body(i);
+    for (int64_t i = 0; i < count; ++i) body(i, 0);
     return;
   }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (int64_t i = 0; i < count; ++i) body(i);
+  for (int64_t i = 0; i < count; ++i) body(i, omp_get_thread_num());
+}
+
+template <class Body>
+inline void parallel_for(int64_t count, int threads, const Body& body) {
+  parallel_for_workers(count, threads, [&](int64_t i, int) { body(i); });
 }
 
 // body(begin, end) over [0, count) cut in equal contiguous pieces, one per thread.

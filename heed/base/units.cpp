@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "heed/base/error.h"
@@ -14,26 +13,6 @@ std::string with_unit(double value, const char* unit) {
   char buffer[64];
   std::snprintf(buffer, sizeof buffer, value >= 100 ? "%.0f %s" : "%.1f %s", value, unit);
   return buffer;
-}
-
-struct Unit {
-  std::string_view name;
-  double factor;
-};
-
-template <size_t N>
-double parse(std::string_view text, const Unit (&units)[N], const char* what, const char* examples) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const double value = std::strtod(copy.c_str(), &end);
-  std::string_view unit(end);
-  while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
-  if (end != copy.c_str() && std::isfinite(value) && value >= 0) {
-    for (const Unit& known : units) {
-      if (known.name == unit) return value * known.factor;
-    }
-  }
-  throw usage_error("'", copy, "' is not ", what, "; write for instance ", examples);
 }
 
 }  // namespace
@@ -69,19 +48,6 @@ std::string format_seconds(double seconds) {
     std::snprintf(buffer, sizeof buffer, "%lld h %02lld min", whole / 3600, whole % 3600 / 60);
   }
   return buffer;
-}
-
-int64_t parse_bytes(std::string_view text) {
-  static const Unit units[] = {{"", 1},          {"B", 1},         {"K", 1e3},      {"KB", 1e3},
-                               {"M", 1e6},       {"MB", 1e6},      {"G", 1e9},      {"GB", 1e9},
-                               {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
-  return static_cast<int64_t>(parse(text, units, "a size", "48MiB, 2GB or 4096"));
-}
-
-double parse_seconds(std::string_view text) {
-  static const Unit units[] = {{"", 1},   {"s", 1},    {"ms", 1e-3}, {"us", 1e-6},
-                               {"m", 60}, {"min", 60}, {"h", 3600}};
-  return parse(text, units, "a time", "20ms, 1.5s or 10m");
 }
 
 }  // namespace heed

@@ -68,8 +68,8 @@ class Bench : public Verb {
     }
     const measure::Timing timing = measure::time([&] { once(nullptr); }, seconds_, static_cast<int>(least_));
     const int64_t measured = peak_resident_bytes() - before;
-    report(*program, timing, measured);
-    if (profile_) report_profile(once);
+    const Json profiled = profile_ ? profile(once) : Json();
+    report(*program, timing, measured, profiled);
   }
 
  private:
@@ -78,12 +78,13 @@ class Bench : public Verb {
     for (int32_t& token : tokens.ints()) token = static_cast<int32_t>(rng.below(vocabulary));
   }
 
-  void report(const graph::Program& program, const measure::Timing& timing, int64_t measured) const {
+  void report(const graph::Program& program, const measure::Timing& timing, int64_t measured,
+              const Json& profiled) const {
     const graph::Memory& planned = program.memory();
     const double tokens = static_cast<double>(batch_.sequences * batch_.length) / timing.median;
     const double flops = graph::count(program.graph()).total.flops;
     if (json_) {
-      const Json json = {
+      Json json = {
           {"recipe", recipe_},
           {"mode", train_ ? "train" : "forward"},
           {"batch", batch_.sequences},
@@ -96,6 +97,7 @@ class Bench : public Verb {
           {"gflops", flops / timing.median / 1e9},
           {"memory",
            {{"planned", planned.peak()}, {"measured", measured}, {"process_peak", peak_resident_bytes()}}}};
+      if (!profiled.is_null()) json["profile"] = profiled;
       std::printf("%s\n", json.dump(2).c_str());
       return;
     }
@@ -110,9 +112,11 @@ class Bench : public Verb {
                 format_bytes(planned.peak()).c_str(), format_bytes(planned.weights).c_str(),
                 format_bytes(planned.state).c_str(), format_bytes(planned.arena).c_str(),
                 format_bytes(measured).c_str());
+    if (!profiled.is_null()) print_profile(profiled);
   }
 
-  void report_profile(const std::function<void(graph::Profile*)>& once) const {
+  // Time per kind of op, the largest first, and the share of the products.
+  Json profile(const std::function<void(graph::Profile*)>& once) const {
     graph::Profile profile;
     kernels::measure_products(true);
     const double begin = now_seconds();
@@ -125,15 +129,29 @@ class Bench : public Verb {
     std::sort(kinds.begin(), kinds.end(),
               [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
     const auto runs = static_cast<double>(profile.runs);
-    std::printf("\n  %-28s %7s %10s %7s %9s %8s\n", "op", "calls", "ms", "share", "GFLOP/s", "GB/s");
+    Json ops = Json::array();
     for (const auto& [kind, entry] : kinds) {
-      std::printf("  %-28s %7.0f %10.3f %6.1f%% %9.1f %8.1f\n", kind.c_str(),
-                  static_cast<double>(entry.calls) / runs, 1e3 * entry.seconds / runs,
-                  100 * entry.seconds / wall, entry.cost.flops / entry.seconds / 1e9,
-                  entry.cost.bytes / entry.seconds / 1e9);
+      ops.push_back({{"op", kind},
+                     {"calls", static_cast<double>(entry.calls) / runs},
+                     {"seconds", entry.seconds / runs},
+                     {"share", entry.seconds / wall},
+                     {"gflops", entry.cost.flops / entry.seconds / 1e9},
+                     {"gigabytes_per_second", entry.cost.bytes / entry.seconds / 1e9}});
     }
-    std::printf("  in matrix products of layers: %.1f%% of %s; everything else: %.1f%%\n",
-                100 * products / wall, format_seconds(wall / runs).c_str(), 100 * (1 - products / wall));
+    return {{"seconds", wall / runs}, {"products_share", products / wall}, {"ops", ops}};
+  }
+
+  static void print_profile(const Json& profile) {
+    std::printf("\n  %-28s %7s %10s %7s %9s %8s\n", "op", "calls", "ms", "share", "GFLOP/s", "GB/s");
+    for (const Json& op : profile["ops"]) {
+      std::printf("  %-28s %7.0f %10.3f %6.1f%% %9.1f %8.1f\n", op["op"].get<std::string>().c_str(),
+                  op["calls"].get<double>(), 1e3 * op["seconds"].get<double>(),
+                  100 * op["share"].get<double>(), op["gflops"].get<double>(),
+                  op["gigabytes_per_second"].get<double>());
+    }
+    const double share = profile["products_share"];
+    std::printf("  in matrix products of layers: %.1f%% of %s; everything else: %.1f%%\n", 100 * share,
+                format_seconds(profile["seconds"]).c_str(), 100 * (1 - share));
   }
 
   std::string recipe_;

@@ -55,7 +55,6 @@ class Train : public Verb {
 
   void run() override {
     const spec::ModelSpec spec = spec::load_model_spec(recipe_);
-    if (training_.steps < 1) throw usage_error("train: --steps must be at least 1");
     const auto built = train::build_training_graph(spec, training_);
     const graph::Count count = graph::count(*built.graph);
     graph::Graph scoring;
@@ -63,7 +62,8 @@ class Train : public Verb {
     scoring.tidy();
     graph::Memory memory = graph::plan(*built.graph).memory;
     memory.arena += graph::plan(scoring).memory.arena;  // the evaluator's stands beside the trainer's
-    std::fprintf(stderr, "%s: %s parameters, a step of %lld x %lld tokens is %sFLOP in %s of memory\n",
+    std::fprintf(dry_run_ ? stdout : stderr,
+                 "%s: %s parameters, a step of %lld x %lld tokens is %sFLOP in %s of memory\n",
                  recipe_.c_str(), format_count(static_cast<double>(count.parameters)).c_str(),
                  static_cast<long long>(training_.batch), static_cast<long long>(training_.length),
                  format_count(count.total.flops).c_str(), format_bytes(memory.peak()).c_str());
@@ -81,12 +81,17 @@ class Train : public Verb {
 
  private:
   void learn(const spec::ModelSpec& spec, const data::ByteCorpus& corpus) {
+    const data::StreamBatches batches(corpus.train(), training_.batch, training_.length,
+                                      "the training part of " + data_);
+    const data::StreamBatches valid(corpus.valid(), training_.batch, training_.length,
+                                    "the held-out twentieth of " + data_);
     graph::Variables variables;
     train::Trainer trainer(spec, training_, variables);
     train::Evaluator evaluator(spec, {training_.batch, training_.length}, variables);
-    const data::StreamBatches batches(corpus.train(), training_.batch, training_.length);
-    const data::StreamBatches valid(corpus.valid(), training_.batch, training_.length);
-    std::signal(SIGINT, [](int) { interrupted = 1; });
+    std::signal(SIGINT, [](int) {
+      interrupted = 1;
+      std::signal(SIGINT, SIG_DFL);  // a second one stops at once
+    });
     ProgressLine progress;
     const double begin = now_seconds();
     const auto per_step = static_cast<double>(training_.batch * training_.length);

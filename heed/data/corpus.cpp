@@ -21,15 +21,16 @@ ByteCorpus::ByteCorpus(const std::string& path, double valid_share) {
   train_ = bytes_.size() - static_cast<size_t>(static_cast<double>(bytes_.size()) * valid_share);
 }
 
-StreamBatches::StreamBatches(std::span<const uint8_t> stream, int64_t sequences, int64_t length)
+StreamBatches::StreamBatches(std::span<const uint8_t> stream, int64_t sequences, int64_t length,
+                             const std::string& what)
     : stream_(stream),
       sequences_(sequences),
       length_(length),
       row_(static_cast<int64_t>(stream.size()) / sequences),
       batches_((row_ - 1) / length) {
   if (batches_ < 1) {
-    throw usage_error("data: ", stream.size(), " tokens are too few for a batch of ", sequences, " x ",
-                      length, "; at least ", sequences * (length + 1), " are needed");
+    throw usage_error("data: ", what, " has ", stream.size(), " tokens, too few for a batch of ", sequences,
+                      " x ", length, "; at least ", sequences * (length + 1), " are needed");
   }
 }
 

@@ -24,7 +24,8 @@ class ByteCorpus {
 // next token. At the end of the rows it begins anew.
 class StreamBatches {
  public:
-  StreamBatches(std::span<const uint8_t> stream, int64_t sequences, int64_t length);
+  // `what` names the stream in messages.
+  StreamBatches(std::span<const uint8_t> stream, int64_t sequences, int64_t length, const std::string& what);
   int64_t batches() const { return batches_; }  // per pass
   void fill(int64_t batch, std::span<int32_t> tokens, std::span<int32_t> targets) const;
 

@@ -71,7 +71,9 @@ std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, V
     const bool reached = std::any_of(node.outputs.begin(), node.outputs.end(),
                                      [&](ValueId id) { return gradients.gradient_.contains(id); });
     const bool useful = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
-      return gradients.useful_[static_cast<size_t>(id.index)];
+      // Outputs a forward node was given later (extend_node) were not asked for by anyone.
+      const auto index = static_cast<size_t>(id.index);
+      return index < gradients.useful_.size() && gradients.useful_[index];
     });
     if (!reached || !useful) continue;
     gradients.node_ = n;

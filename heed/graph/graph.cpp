@@ -77,6 +77,13 @@ bool Graph::is_output(ValueId id) const {
 void Graph::replace_uses(ValueId from, ValueId to) {
   for (Node& node : nodes_) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
   std::replace(outputs_.begin(), outputs_.end(), from, to);
+  replaced_[from] = to;
+}
+
+ValueId Graph::current(ValueId id) const {
+  for (auto found = replaced_.find(id); found != replaced_.end(); found = replaced_.find(id))
+    id = found->second;
+  return id;
 }
 
 bool Graph::depends_on(ValueId id, ValueId on) const {

@@ -1,6 +1,7 @@
 // The graph: values and the nodes that make them. Built once, then counted, planned, run and differentiated.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -52,6 +53,8 @@ class Graph {
 
   // Every use of `from` becomes a use of `to`. Nodes may then be out of order: call tidy().
   void replace_uses(ValueId from, ValueId to);
+  // What a value has become: itself, or what replaced it.
+  ValueId current(ValueId value) const;
   bool depends_on(ValueId value, ValueId on) const;
   // Drops nodes nobody needs and puts the rest in an order that respects dependencies, otherwise as added.
   // Besides the outputs, nodes that write parameters or states (required aliases) count as needed.
@@ -74,6 +77,7 @@ class Graph {
   std::vector<Value> values_;
   std::vector<Node> nodes_;
   std::vector<ValueId> outputs_;
+  std::map<ValueId, ValueId> replaced_;
 };
 
 }  // namespace heed::graph

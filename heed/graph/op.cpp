@@ -37,6 +37,12 @@ void expect_dtype(const Signature& signature, size_t input, DType dtype, const c
               signature.inputs[input]->str()));
 }
 
+void expect_floats(const Signature& signature) {
+  for (size_t i = 0; i < signature.inputs.size(); ++i) {
+    if (signature.has(i)) expect_dtype(signature, i, DType::kF32, "each value");
+  }
+}
+
 void expect_shape(const Signature& signature, size_t input, const Shape& shape, const char* meaning) {
   expect(signature.in(input) == shape, text(meaning, " (input ", input, ") needs shape ", shape.str(),
                                             ", it is ", signature.in(input).str()));

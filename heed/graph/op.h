@@ -37,7 +37,7 @@ struct Signature {
 };
 
 struct Cost {
-  double flops = 0;  // 2 per multiply-add of a matrix product; nothing for the rest (par.md 5)
+  double flops = 0;  // 2 per multiply-add of a matrix product; nothing for the rest
   double bytes = 0;  // read and written at least
 };
 
@@ -84,6 +84,8 @@ class Op {
 void expect(bool condition, const std::string& complaint);
 void expect_rank(const Signature& signature, size_t input, int rank, const char* meaning);
 void expect_dtype(const Signature& signature, size_t input, DType dtype, const char* meaning);
+// Every input that is given holds floats.
+void expect_floats(const Signature& signature);
 void expect_shape(const Signature& signature, size_t input, const Shape& shape, const char* meaning);
 void expect_inputs(const Signature& signature, size_t least, size_t most);
 

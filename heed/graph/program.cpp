@@ -62,8 +62,9 @@ Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
   for (size_t n = 0; n < graph_->nodes().size(); ++n) {
     const Node& node = graph_->nodes()[n];
     const size_t begin = arguments_.size();
-    for (ValueId id : node.inputs) arguments_.push_back(id ? tensor(id) : Tensor{});
-    for (ValueId id : node.outputs) arguments_.push_back(tensor(id));
+    for (ValueId id : node.inputs)
+      arguments_.push_back(id ? tensors_[static_cast<size_t>(id.index)] : Tensor{});
+    for (ValueId id : node.outputs) arguments_.push_back(tensors_[static_cast<size_t>(id.index)]);
     const std::span<const Tensor> all(arguments_.data() + begin, node.inputs.size() + node.outputs.size());
     Tensor scratch;
     if (plan_.scratch_bytes[n] > 0)
@@ -78,6 +79,15 @@ Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
       input = output;
     }
   }
+}
+
+Tensor Program::tensor(ValueId id) const {
+  id = graph_->current(id);
+  const Tensor& tensor = tensors_[static_cast<size_t>(id.index)];
+  if (!tensor.data && tensor.type.bytes() > 0)
+    throw usage_error("program: ", graph_->describe(id),
+                      " was not needed and has no memory; mark it as an output");
+  return tensor;
 }
 
 Tensor Program::input(const std::string& name) const {

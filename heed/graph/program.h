@@ -1,5 +1,5 @@
-// Reading 3 of the graph: run it. A Program is a graph with its plan and its memory; running it allocates
-// nothing.
+// Reading 3 of the graph: run it. A Program is a graph with its plan and its memory; heed allocates nothing
+// in running it (oneDNN takes and returns packing buffers inside its products).
 #pragma once
 
 #include <map>
@@ -46,8 +46,9 @@ class Program {
 
   const Graph& graph() const { return *graph_; }
   const Memory& memory() const { return plan_.memory; }
-  // The memory of a value: inputs to fill before run(), outputs to read after it.
-  Tensor tensor(ValueId id) const { return tensors_[static_cast<size_t>(id.index)]; }
+  // The memory of a value: inputs to fill before run(), outputs to read after it. Other computed values may
+  // have been overwritten by then; one that the graph no longer makes is an Error.
+  Tensor tensor(ValueId id) const;
   Tensor input(const std::string& name) const;
 
   void run();

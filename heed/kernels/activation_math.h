@@ -36,7 +36,7 @@ inline constexpr float kSqrtHalf = 0.70710678f, kSqrt2OverPi = 0.79788456f, kInv
 
 template <Activation activation>
 HEED_INLINE Vec activate(Vec x) {
-  if constexpr (activation == Activation::kRelu) return vmax(x, splat(0.f));
+  if constexpr (activation == Activation::kRelu) return select(x < 0.f, splat(0.f), x);  // NaN stays NaN
   if constexpr (activation == Activation::kGelu) return 0.5f * x * (1.f + verf(x * kSqrtHalf));
   // 0.5 x (1 + tanh u) = x sigmoid(2u): one exponential, and no digits lost in the tails.
   if constexpr (activation == Activation::kGeluTanh)
@@ -47,7 +47,9 @@ HEED_INLINE Vec activate(Vec x) {
 
 template <Activation activation>
 HEED_INLINE Vec derivative(Vec x) {
-  if constexpr (activation == Activation::kRelu) return select(x > 0.f, splat(1.f), splat(0.f));
+  if constexpr (activation == Activation::kRelu) {
+    return select(x <= 0.f, splat(0.f), select(x > 0.f, splat(1.f), x));
+  }
   if constexpr (activation == Activation::kGelu) {
     return 0.5f * (1.f + verf(x * kSqrtHalf)) + x * kInvSqrt2Pi * vexp(-0.5f * x * x);
   }

@@ -175,12 +175,12 @@ void forward_tile(const TileWork& t) {
                out, a.out.leading, false);
   for (int64_t i = 0; i < t.count; ++i) {
     const float total = t.limit_row(3)[i];
-    const float factor = total > 0 ? 1.f / total : 0.f;
+    const float factor = total == 0 ? 0.f : 1.f / total;
     for_vectors(a.E, [&](int64_t c, int64_t lanes) {
       store_at(out + i * a.out.leading + c, factor * load_at(out + i * a.out.leading + c, lanes), lanes);
     });
     a.lse[(t.b * a.H + t.h) * a.T + t.begin + i] =
-        total > 0 ? t.limit_row(2)[i] + __builtin_logf(total) : -__builtin_inff();
+        total == 0 ? -__builtin_inff() : t.limit_row(2)[i] + __builtin_logf(total);
   }
 }
 
@@ -362,11 +362,9 @@ void attention(const Attention& a) {
   const int64_t tiles = (a.T + layout.tile - 1) / layout.tile;
   const int64_t parts = smaller(tiles, (4 * a.workers + a.B * a.H - 1) / (a.B * a.H));
   const int threads = static_cast<int>(smaller(threads_for(work_of(a, 2)), a.workers));
-  parallel_for(a.B * a.H * parts, threads, [&](int64_t item) {
+  parallel_for_workers(a.B * a.H * parts, threads, [&](int64_t item, int worker) {
     const int64_t part = item % parts, head = item / parts;
-    TileWork t{
-        a, layout, a.scratch + omp_get_thread_num() * layout.per_worker, head / a.H, head % a.H, 0, 0, 0, 0,
-        0, 0};
+    TileWork t{a, layout, a.scratch + worker * layout.per_worker, head / a.H, head % a.H, 0, 0, 0, 0, 0, 0};
     // Late queries see more keys: interleaved, every part gets some of both.
     for (int64_t tile = part; tile < tiles; tile += parts) {
       t.begin_tile(tile * layout.tile, 0, a.K) ? forward_tile(t) : empty_tile(t);
@@ -379,10 +377,10 @@ void attention_backward(const AttentionBackward& g) {
   const AttentionLayout layout = attention_layout(a, true);
   const int64_t parts = attention_parts(a.B, a.H, a.K), width = a.H * a.E;
   const int threads = static_cast<int>(smaller(threads_for(work_of(a, 5)), a.workers));
-  parallel_for(a.B * a.H * parts, threads, [&](int64_t item) {
+  parallel_for_workers(a.B * a.H * parts, threads, [&](int64_t item, int worker) {
     const int64_t part = item % parts, b = item / parts / a.H, h = item / parts % a.H;
     const int64_t part_from = a.K * part / parts, part_to = a.K * (part + 1) / parts;
-    TileWork t{a, layout, a.scratch + omp_get_thread_num() * layout.per_worker, b, h, 0, 0, 0, 0, 0, 0};
+    TileWork t{a, layout, a.scratch + worker * layout.per_worker, b, h, 0, 0, 0, 0, 0, 0};
     for (int64_t j = part_from; j < part_to; ++j) {
       fill(g.dk.data + (b * a.K + j) * g.dk.leading + h * a.E, a.E, 0.f);
       fill(g.dv.data + (b * a.K + j) * g.dv.leading + h * a.E, a.E, 0.f);

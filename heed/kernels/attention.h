@@ -1,8 +1,10 @@
 // Attention, forward and backward, without ever storing the scores of a layer.
 //
-//   score(i, j) = ((q_i + u) . k_j + (q_i + w) . r_{distance p+i-j}) / sqrt(E)      (second term only with
-//   relative positions) out_i = sum_j dropout(softmax_j(score(i, .))) v_j
+//   score(i, j) = ((q_i + u) . k_j + (q_i + w) . r_{distance p+i-j}) / sqrt(E)
 //
+//   out_i = sum_j dropout(softmax_j(score(i, .))) v_j
+//
+// The second term is there only with relative positions (Dai and others 2019, section 3.3).
 // Query i sits at key index p + i and sees keys [lo_i, hi_i) that are not padding. A tile of queries is
 // worked on at a time. Its scores are kept transposed, [keys, queries]: queries fill the vector lanes, so
 // that softmax needs no sums across lanes, and of all the operands only the small tile of queries has to be
@@ -24,7 +26,7 @@ struct EnumNames<AttentionMask> {
                                                                     {AttentionMask::kFull, "full"}};
 };
 
-// Transformer-XL's evaluation mask: every query sees equally many keys, counted in two ways (par.md 3.3).
+// Transformer-XL's evaluation mask: every query sees equally many keys, counted in two ways.
 enum class SameLength { kNone, kNv, kOrig };
 template <>
 struct EnumNames<SameLength> {

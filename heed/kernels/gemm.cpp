@@ -17,8 +17,8 @@ namespace {
 std::atomic<bool> measuring = false;
 std::atomic<int64_t> nanoseconds_in_products = 0;
 
-constexpr int64_t kGrain = 64;      // pieces begin at multiples of this many rows or columns
-constexpr int64_t kLargest = 1024;  // and have at most this many
+constexpr int64_t kGrain = 64;     // pieces begin at multiples of this many rows or columns
+constexpr int64_t kLargest = 768;  // and have at most this many
 
 }  // namespace
 

@@ -144,7 +144,7 @@ HEED_INLINE RandomWords vphilox(UVec counter0, uint32_t c1, uint32_t c2, uint32_
   return {{a, b, c, d}};
 }
 
-// body(index, lanes, full) over [0, n) in steps of kLanes: the last step may be short. `load_at`/`store_at`
+// body(index, lanes) over [0, n) in steps of kLanes: the last step may be short. `load_at`/`store_at`
 // below take the same arguments, so that a kernel is written once for whole vectors and tails.
 template <class Body>
 HEED_INLINE void for_vectors(int64_t n, const Body& body) {

@@ -42,11 +42,4 @@ void fill_normal(const Tensor& tensor, double deviation, uint64_t seed, uint32_t
   });
 }
 
-void fill_uniform(const Tensor& tensor, double bound, uint64_t seed, uint32_t stream) {
-  fill(tensor, seed, stream, [&](double u0, double u1, float* two) {
-    two[0] = static_cast<float>(bound * (2 * u0 - 1));
-    two[1] = static_cast<float>(bound * (2 * u1 - 1));
-  });
-}
-
 }  // namespace heed::model

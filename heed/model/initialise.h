@@ -10,7 +10,5 @@ namespace heed::model {
 void fill_constant(const Tensor& tensor, float value);
 // N(0, deviation), from stream `stream` of the seed.
 void fill_normal(const Tensor& tensor, double deviation, uint64_t seed, uint32_t stream);
-// U(-bound, bound)
-void fill_uniform(const Tensor& tensor, double bound, uint64_t seed, uint32_t stream);
 
 }  // namespace heed::model

@@ -27,6 +27,7 @@ void Activate::gradient(Gradients& g) const {
 
 std::vector<TensorType> ActivateBackward::infer(const Signature& s) const {
   expect_inputs(s, 2, 2);
+  expect_floats(s);
   expect_shape(s, 1, s.in(0), "dy");
   return {*s.inputs[0]};
 }

@@ -16,7 +16,8 @@ struct AdaptiveEmbeddingSettings {
   }
 };
 
-// y = scale * table_i[id - begin_i] projection_i^T for an id of cluster i (par.md 3.1, lts.md 3.2). ids: i32
+// y = scale * table_i[id - begin_i] projection_i^T for an id of cluster i (Baevski and Auli 2019; Javaheripi
+// and others 2022). ids: i32
 // [..., T]; m tables [size_i, e_i] and m projections [d, e_i] (one of each with single_table). A projection
 // may be kNone where e_i == d; an empty list stands for none at all. Result: [..., T, d].
 ValueId adaptive_embedding(Graph& graph, ValueId ids, const std::vector<ValueId>& tables,

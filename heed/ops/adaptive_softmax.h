@@ -1,5 +1,5 @@
 // Adaptive softmax (Grave and others, "Efficient softmax approximation for GPUs", 2017; as Transformer-XL has
-// it, par.md 3.5).
+// it, Grave and others 2017).
 //
 // The head is a softmax over the first cluster's words, the shortlist, and one entry per further cluster;
 // each of those has a softmax of its own: log p(word of cluster i) = log p_head(entry of i) + log p_i(word).

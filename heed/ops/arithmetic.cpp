@@ -48,7 +48,7 @@ ValueId scale(Graph& graph, ValueId x, double factor, ValueId by) {
 
 std::vector<TensorType> Scale::infer(const Signature& s) const {
   expect_inputs(s, 1, 2);
-  expect_dtype(s, 0, DType::kF32, "x");
+  expect_floats(s);
   if (s.has(1)) expect_shape(s, 1, {1}, "the scalar");
   return {*s.inputs[0]};
 }
@@ -85,6 +85,8 @@ ValueId mix(Graph& graph, ValueId weights, const std::vector<ValueId>& xs) {
 std::vector<TensorType> Mix::infer(const Signature& s) const {
   expect(s.inputs.size() >= 2,
          text("needs weights and at least one value, ", s.inputs.size(), " inputs given"));
+  expect_inputs(s, s.inputs.size(), s.inputs.size());
+  expect_floats(s);
   expect_shape(s, 0, {static_cast<int64_t>(s.inputs.size()) - 1}, "weights");
   for (size_t i = 2; i < s.inputs.size(); ++i) expect_shape(s, i, s.in(1), "each value");
   return {*s.inputs[1]};
@@ -104,13 +106,15 @@ void Mix::gradient(Gradients& g) const {
     if (g.wants(i))
       g.set(i,
             g.graph().add_one(make<MixGradient>({index}), {g.input(0), g.output_gradient(0), g.partial(i)}));
-    xs.push_back(g.saved(g.input(i)));
+    if (g.wants(0)) xs.push_back(g.saved(g.input(i)));
   }
   if (g.wants(0)) g.add(0, g.graph().add_one(make<MixWeightGradient>(), std::move(xs)));
 }
 
 std::vector<TensorType> MixGradient::infer(const Signature& s) const {
   expect_inputs(s, 2, 3);
+  expect_floats(s);
+  expect_rank(s, 0, 1, "weights");
   expect(settings_.index >= 0 && settings_.index < s.in(0).dim(0),
          text("index ", settings_.index, " of ", s.in(0).str()));
   if (s.has(2)) expect_shape(s, 2, s.in(1), "the gradient to add to");
@@ -123,6 +127,7 @@ void MixGradient::run(const Run& r) const {
 }
 
 std::vector<TensorType> MixWeightGradient::infer(const Signature& s) const {
+  expect(s.inputs.size() >= 2, "needs dy and at least one value");
   same_shape(s, s.inputs.size());
   return {{{static_cast<int64_t>(s.inputs.size()) - 1}}};
 }

@@ -59,8 +59,8 @@ class Dot : public OpWith<Dot, ScaleSettings> {
   void run(const Run& run) const override;
 };
 
-// y = sum_i weights[i] * x_i: the layer of a supernet (par.md 7.1). Inputs weights: [n], then x_0 .. x_{n-1}
-// of one shape.
+// y = sum_i weights[i] * x_i: the layer of a supernet (Mandava and others 2020, equation 6). Inputs weights:
+// [n], then x_0 .. x_{n-1} of one shape.
 ValueId mix(Graph& graph, ValueId weights, const std::vector<ValueId>& xs);
 
 class Mix : public OpWith<Mix, NoSettings> {

@@ -1,6 +1,7 @@
 #include "heed/ops/attention.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "heed/base/threads.h"
 
@@ -23,7 +24,7 @@ kernels::Attention shape_of(const AttentionSettings& c, const Signature& s) {
   return shape_of(c, s.in(kQ), s.in(kK), s.has(kRelative) ? s.in(kRelative).dim(0) : 0);
 }
 
-// Multiply-adds over the whole rectangle of queries and keys, as the papers count (par.md 6.2).
+// Multiply-adds over the whole rectangle of queries and keys, as the papers count.
 Cost cost_of(const kernels::Attention& a, const Signature& s, double products) {
   return {2 * products * static_cast<double>(a.B * a.H) * static_cast<double>(a.T * a.K) *
               static_cast<double>(a.E),
@@ -32,7 +33,7 @@ Cost cost_of(const kernels::Attention& a, const Signature& s, double products) {
 
 // Sets the limits of what a query sees from the run-time positions. same_length: j' <= i - shift is
 // forbidden, j' counted from the first existing key; shift depends on how much memory there is by now
-// (par.md 3.3).
+//.
 void set_positions(kernels::Attention& a, const AttentionSettings& c, const int32_t* positions) {
   a.causal = c.mask == AttentionMask::kCausal;
   a.window = c.window;
@@ -86,6 +87,9 @@ void check(const AttentionSettings& c, const Signature& s) {
   expect_inputs(s, 3, 12);
   expect(s.inputs.size() >= kInputs,
          text("takes ", static_cast<int>(kInputs), " inputs, none where one is absent"));
+  for (size_t i : {kQ, kK, kV, kRelative, kU, kW}) {
+    if (s.has(i)) expect_dtype(s, i, DType::kF32, "q, k, v, relative, u and w");
+  }
   expect(c.heads >= 1, text("heads must be at least 1, it is ", c.heads));
   expect(c.head_width >= 1, text("head_width must be at least 1, it is ", c.head_width));
   for (size_t i : {kQ, kK, kV}) expect_rank(s, i, 3, "q, k and v");
@@ -162,12 +166,25 @@ void Attention::run(const Run& r) const {
 void Attention::gradient(Gradients& g) const {
   AttentionBackwardSettings backward;
   static_cast<AttentionSettings&>(backward) = settings_;
-  std::vector<ValueId> distinct;
+  // q, k and v that are columns of one value share its gradient, unless they share columns: the kernel writes
+  // each as its own.
+  const int64_t width = settings_.heads * settings_.head_width;
+  const int64_t offsets[] = {settings_.q_offset, settings_.k_offset, settings_.v_offset};
   backward.sources.clear();
+  int64_t sources = 0;
   for (size_t i : {kQ, kK, kV}) {
-    const auto found = std::find(distinct.begin(), distinct.end(), g.input(i));
-    backward.sources.push_back(found - distinct.begin());
-    if (found == distinct.end()) distinct.push_back(g.input(i));
+    int64_t mine = sources;
+    for (size_t j = 0; j < i && mine == sources; ++j) {
+      if (g.input(j) != g.input(i)) continue;
+      const int64_t candidate = backward.sources[j];
+      bool disjoint = true;
+      for (size_t l = 0; l < i; ++l) {
+        if (backward.sources[l] == candidate) disjoint &= std::abs(offsets[l] - offsets[i]) >= width;
+      }
+      if (disjoint) mine = candidate;
+    }
+    backward.sources.push_back(mine);
+    sources = std::max(sources, mine + 1);
   }
   if (!g.output_gradient(0)) throw usage_error("attention: the log-sum-exp output cannot be differentiated");
   std::vector<ValueId> inputs;
@@ -175,13 +192,13 @@ void Attention::gradient(Gradients& g) const {
   for (size_t i : {kQ, kK, kV}) inputs[i] = g.saved(inputs[i]);
   inputs.insert(inputs.end(), {g.output(0), g.output(1), g.output_gradient(0)});
   const auto outputs = g.graph().add(make<AttentionBackward>(backward), std::move(inputs));
-  std::vector<bool> done(distinct.size());
+  std::vector<bool> done(static_cast<size_t>(sources));
   for (size_t i : {kQ, kK, kV}) {
     const auto source = static_cast<size_t>(backward.sources[i]);
     if (!done[source]) g.add(i, outputs[source]);
     done[source] = true;
   }
-  size_t next = distinct.size();
+  auto next = static_cast<size_t>(sources);
   for (size_t i : {kRelative, kU, kW}) {
     if (g.input(i)) g.add(i, outputs[next++]);
   }
@@ -190,7 +207,8 @@ void Attention::gradient(Gradients& g) const {
 std::vector<TensorType> AttentionBackward::infer(const Signature& s) const {
   check(settings_, s);
   expect_inputs(s, 3, kInputs + 3);
-  expect(s.inputs.size() == kInputs + 3, "takes the forward inputs, out, lse and dout");
+  expect(s.inputs.size() == kInputs + 3 && s.has(kInputs) && s.has(kInputs + 1) && s.has(kInputs + 2),
+         "takes the forward inputs, out, lse and dout");
   expect_shape(s, kInputs + 2, s.in(kInputs), "dout");
   expect(settings_.sources.size() == 3, "sources has one entry for each of q, k and v");
   std::vector<TensorType> types;

@@ -14,6 +14,7 @@ using graph::Alias;
 using graph::Cost;
 using graph::expect;
 using graph::expect_dtype;
+using graph::expect_floats;
 using graph::expect_inputs;
 using graph::expect_rank;
 using graph::expect_shape;

@@ -10,6 +10,7 @@ ValueId layer_norm(Graph& graph, ValueId x, ValueId gain, ValueId bias, LayerNor
 
 std::vector<TensorType> LayerNorm::infer(const Signature& s) const {
   expect_inputs(s, 3, 3);
+  expect_floats(s);
   expect(s.in(0).rank() >= 1 && s.in(0).dim(-1) >= 1,
          text("x needs a last dimension of at least 1, it is ", s.in(0).str()));
   expect(settings_.epsilon > 0, text("epsilon must be positive, it is ", settings_.epsilon));
@@ -34,6 +35,7 @@ void LayerNorm::gradient(Gradients& g) const {
 
 std::vector<TensorType> LayerNormBackward::infer(const Signature& s) const {
   expect_inputs(s, 3, 4);
+  expect_floats(s);
   expect_shape(s, 2, s.in(0), "dy");
   if (s.has(3)) expect_shape(s, 3, s.in(0), "the gradient to add");
   return {*s.inputs[0], *s.inputs[1], *s.inputs[1]};

@@ -22,6 +22,7 @@ ValueId linear(Graph& graph, ValueId x, ValueId weight, ValueId bias, ValueId re
 
 std::vector<TensorType> Linear::infer(const Signature& s) const {
   expect_inputs(s, 2, 4);
+  expect_floats(s);
   expect(s.inputs.size() == 4, "bias and residual must be given or be none");
   expect(s.in(0).rank() >= 1, "x needs at least one dimension");
   expect_rank(s, 1, 2, "weight");
@@ -119,6 +120,7 @@ void Linear::gradient(Gradients& g) const {
 
 std::vector<TensorType> LinearGradient::infer(const Signature& s) const {
   expect_inputs(s, 2, 3);
+  expect_floats(s);
   expect(s.in(0).rows() == s.in(1).rows(),
          text("x ", s.in(0).str(), " and dz ", s.in(1).str(), " differ in rows"));
   const int64_t in = s.in(0).dim(-1), out = s.in(1).dim(-1);

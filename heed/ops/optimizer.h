@@ -39,7 +39,7 @@ struct AdamSettings {
 };
 
 // Kingma and Ba 2015; decoupled: Loshchilov and Hutter 2019. As torch.optim.Adam and AdamW; without bias
-// correction as in BERT's fine-tuning (par.md 8.4).
+// correction as in BERT's fine-tuning.
 class Adam : public OptimizerStep<Adam, AdamSettings> {
  public:
   static constexpr const char* kKind = "adam";
@@ -67,7 +67,7 @@ struct RAdamSettings {
   }
 };
 
-// The factors of one RAdam step (Liu and others 2020; as used by SRU++, sru.md 6): w -= rate * m / (sqrt(v) +
+// The factors of one RAdam step (Liu and others 2020, as used by SRU++): w -= rate * m / (sqrt(v) +
 // epsilon), or w -= rate * m if not rectified. Without the learning rate.
 struct Rectification {
   double rho;
@@ -84,7 +84,7 @@ class RAdam : public OptimizerStep<RAdam, RAdamSettings> {
   void run(const Run& run) const override;
 };
 
-// You and others 2020, as in NVIDIA's Transformer-XL (par.md 3.9).
+// You and others 2020, as in NVIDIA's Transformer-XL.
 struct LambSettings {
   static constexpr const char* kKind = "lamb";
   double beta1 = 0.9;
@@ -108,7 +108,7 @@ struct LambSettings {
   }
 };
 
-// As in NVIDIA's BERT (par.md 8.3). Its limit of the gradients is global_norm with limit 1 and epsilon 0,
+// As in NVIDIA's BERT. Its limit of the gradients is global_norm with limit 1 and epsilon 0,
 // given as clip. NVIDIA's PyTorch code takes ratio = false for tensors without decay, its TensorFlow code
 // does not.
 struct NvLambSettings : LambSettings {

@@ -24,6 +24,7 @@ ValueId packed_linear(Graph& graph, ValueId x, ValueId panels, ValueId bias, Val
 std::vector<TensorType> PackedLinear::infer(const Signature& s) const {
   expect_input_count(s, 4);
   expect_inputs(s, 2, 4);
+  expect_floats(s);
   expect(s.in(0).rank() >= 1, "x needs at least one dimension");
   expect_panels(s, s.in(0).dim(-1), settings_.columns);
   const TensorType y{s.in(0).with_dim(-1, settings_.columns)};

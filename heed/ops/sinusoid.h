@@ -16,7 +16,7 @@ struct SinusoidSettings {
   }
 };
 
-// Transformer-XL's encoding of distances (par.md 3.2). Output [length, width].
+// Transformer-XL's encoding of distances (Dai and others 2019). Output [length, width].
 ValueId sinusoid(Graph& graph, SinusoidSettings settings);
 
 class Sinusoid : public OpWith<Sinusoid, SinusoidSettings> {

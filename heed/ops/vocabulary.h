@@ -39,9 +39,9 @@ void check_ids(std::string_view op, const char* what, std::span<const int32_t> i
 // that are not all in a table of P are an Error.
 int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t T, int64_t P);
 
-// An adaptive vocabulary (par.md 3.1): ids sorted by frequency, cut into m clusters at `cutoffs`, the last of
-// which is V. Each cluster has a table [size, e_i] and may have a projection [d, e_i]. With single_table they
-// are slices of one table [V, e] and share one projection.
+// An adaptive vocabulary (Baevski and Auli 2019): ids sorted by frequency, cut into m clusters at `cutoffs`,
+// the last of which is V. Each cluster has a table [size, e_i] and may have a projection [d, e_i]. With
+// single_table they are slices of one table [V, e] and share one projection.
 struct Clusters {
   std::span<const int64_t> cutoffs;
   bool single_table;

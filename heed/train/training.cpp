@@ -11,6 +11,23 @@ namespace heed::train {
 using graph::Graph;
 using graph::ValueId;
 
+void validate(const TrainingSpec& spec) {
+  const auto need = [](bool right, const char* name, auto value, const char* wanted) {
+    if (!right) throw usage_error("training: ", name, " is ", value, "; it must be ", wanted);
+  };
+  const auto size = [](int64_t value) { return value >= 1 && value <= 1 << 24; };
+  const auto finite = [](double value) { return std::isfinite(value) && value >= 0; };
+  need(size(spec.batch), "batch", spec.batch, "from 1 to 2^24");
+  need(size(spec.length), "length", spec.length, "from 1 to 2^24");
+  need(spec.steps >= 1, "steps", spec.steps, "at least 1");
+  need(finite(spec.learning_rate) && spec.learning_rate > 0, "learning_rate", spec.learning_rate,
+       "a positive number");
+  need(spec.final_share >= 0 && spec.final_share <= 1, "final_share", spec.final_share, "from 0 to 1");
+  need(spec.warmup >= 0, "warmup", spec.warmup, "0 or more");
+  need(finite(spec.weight_decay), "weight_decay", spec.weight_decay, "0 or more");
+  need(finite(spec.clip), "clip", spec.clip, "0 or more");
+}
+
 double learning_rate_at(const TrainingSpec& spec, int64_t step) {
   if (step < spec.warmup)
     return spec.learning_rate * static_cast<double>(step) / static_cast<double>(spec.warmup);
@@ -21,6 +38,7 @@ double learning_rate_at(const TrainingSpec& spec, int64_t step) {
 }
 
 TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const TrainingSpec& training) {
+  validate(training);
   TrainingGraph result{std::make_shared<Graph>(), {}, {}};
   Graph& g = *result.graph;
   result.model = model::gpt2_loss(g, model_spec, {training.batch, training.length}, true);
@@ -73,6 +91,8 @@ StepResult Trainer::step(int64_t step, graph::Profile* profile) {
 }
 
 Evaluator::Evaluator(const spec::ModelSpec& spec, model::Batch batch, graph::Variables& variables) {
+  if (!variables.all().contains("wte.weight"))
+    throw usage_error("evaluation: there are no weights yet; make or load them first");
   auto g = std::make_shared<Graph>();
   model_ = model::gpt2_loss(*g, spec, batch, false);
   g->mark_output(model_.loss);

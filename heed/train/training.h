@@ -36,6 +36,9 @@ struct TrainingSpec {
   }
 };
 
+// Throws an Error that names the first setting that makes no sense.
+void validate(const TrainingSpec& spec);
+
 // Linear warm-up, then half a cosine down to the least rate. step counts from 1.
 double learning_rate_at(const TrainingSpec& spec, int64_t step);
 

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
 
+#include "heed/base/cgroup.h"
 #include "heed/base/fields.h"
 #include "heed/base/philox.h"
 #include "heed/base/process.h"
@@ -11,14 +15,7 @@
 namespace heed {
 namespace {
 
-TEST(Units, RoundTripsAndRefusals) {
-  EXPECT_EQ(parse_bytes("48MiB"), 48 << 20);
-  EXPECT_EQ(parse_bytes("2.5 GB"), 2500000000);
-  EXPECT_EQ(parse_bytes("4096"), 4096);
-  EXPECT_DOUBLE_EQ(parse_seconds("20ms"), 0.02);
-  EXPECT_DOUBLE_EQ(parse_seconds("2h"), 7200);
-  for (const char* wrong : {"", "MiB", "4XB", "-1", "nan", "1e999"})
-    EXPECT_THROW(parse_bytes(wrong), Error) << wrong;
+TEST(Units, AreReadable) {
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");
   EXPECT_EQ(format_bytes(12), "12 B");
   EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
@@ -92,6 +89,49 @@ TEST(Threads, StayWithinTheLimitAndCoverEverything) {
     }
   }
   set_thread_count(available_threads());
+}
+
+// A file system with control groups in it.
+class Cgroup : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = std::filesystem::temp_directory_path() / ("heed-cgroup-" + std::to_string(getpid()));
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  void file(const std::string& path, const std::string& content) {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << content;
+  }
+  std::filesystem::path root_;
+};
+
+TEST_F(Cgroup, NoLimits) {
+  EXPECT_TRUE(std::isinf(cgroup_cores(root_)));
+  EXPECT_EQ(cgroup_memory_available(root_), std::numeric_limits<int64_t>::max());
+  file("proc/self/cgroup", "0::/\n");
+  file("sys/fs/cgroup/cpu.max", "max 100000\n");
+  file("sys/fs/cgroup/memory.max", "max\n");
+  EXPECT_TRUE(std::isinf(cgroup_cores(root_)));
+  EXPECT_EQ(cgroup_memory_available(root_), std::numeric_limits<int64_t>::max());
+}
+
+TEST_F(Cgroup, TheTightestOfNestedLimitsBinds) {
+  file("proc/self/cgroup", "0::/outer/inner\n");
+  file("sys/fs/cgroup/outer/cpu.max", "150000 100000\n");
+  file("sys/fs/cgroup/outer/inner/cpu.max", "400000 100000\n");
+  EXPECT_DOUBLE_EQ(cgroup_cores(root_), 1.5);
+  file("sys/fs/cgroup/outer/memory.max", "1000\n");
+  file("sys/fs/cgroup/outer/memory.current", "900\n");
+  file("sys/fs/cgroup/outer/memory.stat", "anon 600\ninactive_file 250\n");
+  EXPECT_EQ(cgroup_memory_available(root_), 350);
+}
+
+TEST_F(Cgroup, Version1) {
+  file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "300000\n");
+  file("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_DOUBLE_EQ(cgroup_cores(root_), 3);
+  file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
+  EXPECT_TRUE(std::isinf(cgroup_cores(root_)));
 }
 
 TEST(Process, KnowsItsMemory) {

@@ -40,6 +40,8 @@ TEST_F(Verbs, Describe) {
   EXPECT_EQ(json["flops"]["forward"].get<double>(),
             2.0 * 192 * (12 * 12 * 768.0 * 768 + 50257.0 * 768) + 4.0 * 192 * 192 * 768 * 12);
   EXPECT_TRUE(contains(heed("describe gpt2-124m"), "124439808"));
+  const Json training = Json::parse(heed("describe gpt2-124m --batch 4 --length 256 --json").output);
+  EXPECT_LT(training["training_memory"]["peak"].get<double>(), 2.6e9);
 }
 
 TEST_F(Verbs, DescribeRefuses) {
@@ -71,6 +73,10 @@ TEST_F(Verbs, BenchForwardAndTraining) {
       heed("bench gpt2-bytes-3m --length 32 --batch 2 --train --seconds 0 --least 2 --json");
   ASSERT_EQ(trained.code, 0) << trained.output;
   EXPECT_GT(Json::parse(trained.output)["tokens_per_second"].get<double>(), 0);
+  const Json profiled =
+      Json::parse(heed("bench gpt2-bytes-3m --length 32 --seconds 0 --least 2 --json --profile").output);
+  EXPECT_GT(profiled["profile"]["products_share"].get<double>(), 0);
+  EXPECT_LT(profiled["profile"]["products_share"].get<double>(), 1);
   EXPECT_EQ(heed("bench gpt2-bytes-3m --least 0").code, 2);
   EXPECT_EQ(heed("bench gpt2-bytes-3m --threads 0").code, 2);
   EXPECT_EQ(heed("bench").code, 2);
@@ -83,6 +89,25 @@ TEST_F(Verbs, EveryInstructionSetCanBeForced) {
   const Outcome unknown = heed("bench gpt2-bytes-3m", "HEED_ISA=v9");
   EXPECT_EQ(unknown.code, 2);
   EXPECT_TRUE(contains(unknown, "v3 (AVX2) or v4 (AVX-512)")) << unknown.output;
+}
+
+TEST_F(Verbs, ThreadsFollowTheCoresAllowed) {
+  const Outcome one = heed("bench gpt2-bytes-3m --length 32 --seconds 0 --least 1", "taskset -c 0");
+  EXPECT_TRUE(contains(one, "(1 thread, 1 core allowed")) << one.output;
+  const Outcome bound = heed("bench gpt2-bytes-3m --length 32 --seconds 0 --least 1", "OMP_PROC_BIND=true");
+  const Outcome free = heed("bench gpt2-bytes-3m --length 32 --seconds 0 --least 1");
+  const auto threads = [](const Outcome& o) {
+    return o.output.substr(o.output.find('('), o.output.find("allowed") - o.output.find('('));
+  };
+  EXPECT_EQ(threads(bound), threads(free));
+}
+
+TEST_F(Verbs, RunsThroughAnExplicitLoader) {
+  FILE* pipe = popen("/lib64/ld-linux-x86-64.so.2 " HEED_PROGRAM " describe gpt2-bytes-3m 2>&1", "r");
+  ASSERT_NE(pipe, nullptr);
+  while (fgetc(pipe) != EOF) {
+  }
+  EXPECT_EQ(pclose(pipe), 0);
 }
 
 TEST_F(Verbs, TrainLearns) {
@@ -121,6 +146,14 @@ TEST_F(Verbs, TrainRefuses) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(contains(outcome, "are needed")) << outcome.output;
   EXPECT_EQ(heed("train gpt2-124m --batch 4 --length 256 --dry-run").code, 0);
+  for (const char* wrong : {"--learning-rate nan", "--learning-rate -1", "--final-share -3", "--warmup -9",
+                            "--steps 0", "--batch 0", "--clip -1"}) {
+    outcome = heed(std::string("train gpt2-bytes-3m --dry-run ") + wrong);
+    EXPECT_EQ(outcome.code, 2) << wrong << ": " << outcome.output;
+  }
+  outcome = heed("train gpt2-bytes-3m --data " + file("short.txt", std::string(20000, 'x')));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_TRUE(contains(outcome, "the held-out twentieth of")) << outcome.output;
 }
 
 TEST_F(Verbs, TheProgramItself) {

@@ -186,6 +186,7 @@ TEST_F(Gpt2Oracle, LogitsLossGradientsAndTwentyStepsOfAdamW) {
 
 std::vector<float> train_a_little(int threads, const std::string& optimizer, double dropout) {
   set_thread_count(threads);
+  set_work_worth_a_thread(0);  // small as the model is, every loop is shared
   spec::ModelSpec spec = odd_model();
   spec.dropout = spec.attention_dropout = dropout;
   train::TrainingSpec training = odd_training();
@@ -202,6 +203,7 @@ std::vector<float> train_a_little(int threads, const std::string& optimizer, dou
   for (const auto& [name, tensor] : variables.all())
     result.insert(result.end(), tensor.floats().begin(), tensor.floats().end());
   set_thread_count(available_threads());
+  set_work_worth_a_thread(kWorkWorthAThread);
   return result;
 }
 
@@ -218,8 +220,45 @@ TEST(Gpt2, OneAndTwoThreadsAgreeToRounding) {
     ASSERT_NEAR(one[i], two[i], 2e-5) << i;  // five steps of fp32; another mask would differ by 0.1
 }
 
+// Only the last layer learns: the gradients are those of the whole model, and nothing is computed for the
+// rest.
+TEST(Gpt2, GradientsOfSomeParametersAreThoseOfAll) {
+  const spec::ModelSpec spec = odd_model();
+  const std::vector<std::string> some = {"h.0.mlp.c_proj.weight", "h.2.attn.c_attn.bias"};
+  std::vector<std::vector<float>> results;
+  for (const bool all : {true, false}) {
+    auto g = std::make_shared<graph::Graph>();
+    const model::Gpt2 model = model::gpt2_loss(*g, spec, {2, 9}, false);
+    std::vector<graph::ValueId> wrt;
+    for (const std::string& name : some) wrt.push_back(g->find(name));
+    const auto gradients = ops::gradients(*g, model.loss, all ? g->of_role(graph::Role::kParameter) : wrt);
+    g->mark_output(model.losses);
+    for (graph::ValueId id : wrt) g->mark_output(gradients.at(id));
+    g->tidy();
+    graph::Variables variables;
+    randomise(variables, *g);
+    graph::Program program(g, variables);
+    for (int32_t& token : program.input("tokens").ints())
+      token = static_cast<int32_t>(&token - program.input("tokens").i32());
+    for (int32_t& target : program.input("targets").ints()) target = 3;
+    program.run();
+    results.emplace_back(program.tensor(model.losses).floats().begin(),
+                         program.tensor(model.losses).floats().end());
+    for (graph::ValueId id : wrt) {
+      const auto gradient = program.tensor(gradients.at(id)).floats();
+      results.back().insert(results.back().end(), gradient.begin(), gradient.end());
+    }
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(Gpt2, ScoringWithoutWeightsIsRefused) {
+  graph::Variables none;
+  EXPECT_THROW(train::Evaluator(odd_model(), {1, 4}, none), Error);
+}
+
 TEST(Gpt2, CountsWhatThePapersCount) {
-  // lts.md 3.1: nonembedding = L (4 d^2 + 9 d) + sum_i f_i (2 d + 1) + 2 d
+  // the count of Javaheripi and others 2022: nonembedding = L (4 d^2 + 9 d) + sum_i f_i (2 d + 1) + 2 d
   const spec::ModelSpec spec = odd_model();
   graph::Graph g;
   g.mark_output(model::gpt2_logits(g, spec, {1, 20}, model::Weights::kPlain).logits);

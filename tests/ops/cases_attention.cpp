@@ -99,6 +99,19 @@ void packing_cases(OracleCases& cases, Rng& rng) {
   AttentionCase(rng, "packed, relative", {2, 17, 17, 2, 5}).packed().relative(17, true).add(cases);
   AttentionCase(rng, "packed, full, padding", {3, 16, 16, 1, 16}).packed().full().some_padding().add(cases);
   AttentionCase(rng, "packed keys", {2, 7, 19, 2, 5}).packed_keys().add(cases);
+  // Columns used for more than one thing: their gradients add up.
+  cases.add("attention", {.name = "attention of a value to itself",
+                          .op = "attention",
+                          .settings = {{"heads", 2}, {"head_width", 5}},
+                          .inputs = {normal({2, 17, 10}, rng), same_as(0), same_as(0), absent(), absent(),
+                                     absent(), absent(), absent(), absent()},
+                          .length = 17});
+  cases.add("attention", {.name = "attention whose keys are its values",
+                          .op = "attention",
+                          .settings = {{"heads", 2}, {"head_width", 5}, {"mask", "full"}},
+                          .inputs = {normal({2, 3, 10}, rng), normal({2, 17, 20}, rng), same_as(1), absent(),
+                                     absent(), absent(), absent(), absent(), absent()},
+                          .length = 17});
   AttentionCase(rng, "packed keys, full", {2, 19, 7, 2, 5}).packed_keys().full().add(cases);
 }
 

@@ -49,7 +49,7 @@ void add_optimizer_cases(OracleCases& cases) {
   family(cases, rng, "nvlamb", "", Json::object());
   family(cases, rng, "nvlamb", " undecayed", {{"weight_decay", 0.0}});
 
-  // The vectors of par.md 3.9 and 8.3, whose results are printed there; and norms of 0, where the ratio is 1.
+  // Vectors worked out by hand; and norms of 0, where the ratio is 1.
   const auto printed = [&](const std::string& op, const std::string& what, std::vector<float> w,
                            std::vector<float> g, float rate) {
     add(cases, {.name = text(op, " ", what),

@@ -61,7 +61,7 @@ class Step {
   std::unique_ptr<graph::Program> program_;
 };
 
-// The oracle: the formulas as the papers and par.md / sru.md print them, in double, one element after the
+// The oracle: the formulas as the papers print them, in double, one element after the
 // other.
 struct Reference {
   Numbers w, m, v;
@@ -245,7 +245,7 @@ TEST_P(EveryIsa, TwentyStepsMatchADoubleLoop) {
   }
 }
 
-TEST_P(EveryIsa, TransformerXlTestVector) {  // par.md 3.9
+TEST_P(EveryIsa, TransformerXlTestVector) {
   Step lamb("lamb", Json::object(), 2, false);
   lamb.set_weights({3, 4});
   lamb.run({0.1, -0.2}, 1, 0.01f);
@@ -253,7 +253,7 @@ TEST_P(EveryIsa, TransformerXlTestVector) {  // par.md 3.9
   EXPECT_NEAR(lamb.variable("w")[1], 4.035358, 1e-6);
 }
 
-TEST_P(EveryIsa, NvLambTestVector) {  // par.md 8.3
+TEST_P(EveryIsa, NvLambTestVector) {
   Step nvlamb("nvlamb", Json::object(), 2, false);
   nvlamb.set_weights({3, 4});
   nvlamb.run({0.1, -0.2}, 1, 0.006f);
@@ -405,7 +405,7 @@ TEST_P(EveryIsa, GlobalNormHidesNothing) {
   }
 }
 
-TEST(RAdam, ScheduleOfTheRectification) {  // sru.md 6: b2 = 0.999 holds from step 6 on
+TEST(RAdam, ScheduleOfTheRectification) {  // b2 = 0.999 holds from step 6 on
   const auto fifth = ops::rectification(0.9, 0.999, 5), sixth = ops::rectification(0.9, 0.999, 6);
   EXPECT_LT(fifth.rho, 5);
   EXPECT_FALSE(fifth.rectified);

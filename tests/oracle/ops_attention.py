@@ -6,7 +6,7 @@ import torch
 
 import philox
 
-MASK_LENGTH = {  # par.md 3.3: the two conventions of "same_length"
+MASK_LENGTH = {  # the two conventions of "same_length"
     "nv": lambda keys, memory: keys - memory - 1,
     "orig": lambda keys, memory: keys - memory,
 }

@@ -95,7 +95,7 @@ def dropout_mask(rng, *, shape, rate, stream=0):
 
 
 def sinusoid(*, length, width, clamp=-1):
-    # par.md 3.2: rows from the farthest distance to 0; sines in the first half, cosines in the second.
+    # Rows from the farthest distance to 0; sines in the first half, cosines in the second.
     distance = torch.arange(length - 1, -1, -1, dtype=torch.float64)
     if clamp > 0:
         distance = distance.clamp(max=clamp)

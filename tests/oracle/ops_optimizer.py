@@ -35,7 +35,7 @@ def adam(w, g, m, v, learning_rate, step, clip=None, *, beta1=0.9, beta2=0.999, 
 
 def radam(w, g, m, v, learning_rate, step, clip=None, *, beta1=0.9, beta2=0.999, epsilon=1e-8,
           weight_decay=0.0, early="momentum"):
-    # sru.md 6. The decay is decoupled, so torch.optim.RAdam is no judge of it.
+    # The decay is decoupled, so torch.optim.RAdam is no judge of it.
     m, v = moments(clipped(g, clip), m, v, beta1, beta2)
     t = int(step)
     rho_infinite = 2 / (1 - beta2) - 1
@@ -52,7 +52,7 @@ def radam(w, g, m, v, learning_rate, step, clip=None, *, beta1=0.9, beta2=0.999,
 
 def lamb(w, g, m, v, learning_rate, step, clip=None, *, beta1=0.9, beta2=0.999, epsilon=1e-6,
          weight_decay=0.0, bias_correction=False, norm_limit=10.0, epsilon_in_ratio=True, ratio=True):
-    # par.md 3.9
+    # As in NVIDIA's Transformer-XL.
     m, v = moments(clipped(g, clip), m, v, beta1, beta2)
     first, second = m, v
     if bias_correction:
@@ -67,7 +67,7 @@ def lamb(w, g, m, v, learning_rate, step, clip=None, *, beta1=0.9, beta2=0.999, 
 
 
 def nvlamb(*inputs, **settings):
-    # par.md 8.3: no limit on the weights' norm, bias correction, decay 0.01.
+    # As in NVIDIA's BERT: no limit on the weights' norm, bias correction, decay 0.01.
     defaults = {"weight_decay": 0.01, "bias_correction": True, "norm_limit": 0.0, "epsilon_in_ratio": False}
     return lamb(*inputs, **{**defaults, **settings})
 

@@ -1,4 +1,4 @@
-"""The simple recurrent unit (Lei and others 2018; sru.md 1), step by step."""
+"""The simple recurrent unit (Lei and others 2018), step by step."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Embeddings and softmax losses, whole and adaptive (par.md 3.1 and 3.5, sru.md 5)."""
+"""Embeddings and softmax losses, whole and adaptive (Baevski and Auli 2019, Grave and others 2017)."""
 
 import torch
 

@@ -247,6 +247,7 @@ bool OracleCases::Entry::check(const Way& way, Worst& worst) const {
     set_thread_count(1);
     const Results one = run(built, program, variables);
     set_thread_count(2);
+    set_work_worth_a_thread(0);  // however small, every loop is shared
     const Results two = run(built, program, variables);
     for (size_t i = 0; i < one.outputs.size(); ++i) {
       const std::string what = text(where, ", output ", i);
@@ -453,6 +454,7 @@ void OracleCases::check(const std::string& family) {
     }
   }
   set_thread_count(threads_before);
+  set_work_worth_a_thread(kWorkWorthAThread);
   kernels::force_isa(isa_before);
   EXPECT_GT(count, 0) << "no cases of family " << family;
   std::printf("[  oracle  ] %s: %d cases, worst error %.2f of the bound: %s\n", family.c_str(), count,
