@@ -29,24 +29,38 @@ bool user_places_threads() {
   return std::getenv("OMP_PROC_BIND") || std::getenv("OMP_PLACES") || std::getenv("GOMP_CPU_AFFINITY");
 }
 
+// The cores threads may use, and whether each thread has one of them for itself.
+//
 // A thread that sleeps between two loops is often woken on the core of the one that wakes it, and both then
-// share that core for a while: half the speed. When heed uses all the cores it was given, its workers get a
-// core each; the calling thread stays free, because threads and programs it starts would inherit its place.
-// With fewer threads all are free: several such programs would choose the same cores.
-void place_threads(int threads) {
+// share that core, for a whole run at times: half the speed. So when heed uses all the cores it was given,
+// each worker is put on its own, and the calling thread on the one that is left while it runs a program
+// (CoreForCaller). With fewer threads all are free: several such programs would choose the same cores.
+struct Placement {
   cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (user_places_threads() || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  const bool own_core = threads > 1 && threads == CPU_COUNT(&allowed);
+  bool own_core = false;
+} placement;
+
+// The core with that number among the allowed ones.
+cpu_set_t only_core(int number) {
+  cpu_set_t mine = placement.allowed;
+  int seen = 0;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &placement.allowed) && seen++ != number) CPU_CLR(core, &mine);
+  }
+  return mine;
+}
+
+void place_threads(int threads) {
+  placement.own_core = false;
+  CPU_ZERO(&placement.allowed);
+  if (user_places_threads() || sched_getaffinity(0, sizeof placement.allowed, &placement.allowed) != 0)
+    return;
+  placement.own_core = threads > 1 && threads == CPU_COUNT(&placement.allowed);
 #pragma omp parallel num_threads(std::max(threads, configured))
   {
     const int worker = omp_get_thread_num();
     if (worker > 0) {
-      cpu_set_t mine = allowed;
-      int seen = 0;
-      for (int core = 0; own_core && worker < threads && core < CPU_SETSIZE; ++core) {
-        if (CPU_ISSET(core, &allowed) && seen++ != worker) CPU_CLR(core, &mine);
-      }
+      const cpu_set_t mine = placement.own_core && worker < threads ? only_core(worker) : placement.allowed;
       sched_setaffinity(0, sizeof mine, &mine);
     }
   }
@@ -93,6 +107,16 @@ void set_thread_count(int threads) {
   omp_set_num_threads(threads);
   place_threads(threads);
   configured = threads;
+}
+
+CoreForCaller::CoreForCaller() {
+  if (!placement.own_core) return;
+  const cpu_set_t mine = only_core(0);
+  placed_ = sched_setaffinity(0, sizeof mine, &mine) == 0;
+}
+
+CoreForCaller::~CoreForCaller() {
+  if (placed_) sched_setaffinity(0, sizeof placement.allowed, &placement.allowed);
 }
 
 int threads_for(double nanoseconds) {

@@ -24,6 +24,20 @@ void set_thread_count(int threads);
 // one, unless the user has chosen.
 void keep_idle_threads_quiet(char** argv);
 
+// While it lives, the calling thread keeps to a core that no worker has, if the workers have cores of their
+// own (threads.cpp). Made around the run of a program, and undone after it: threads and programs started in
+// between inherit no place.
+class CoreForCaller {
+ public:
+  CoreForCaller();
+  ~CoreForCaller();
+  CoreForCaller(const CoreForCaller&) = delete;
+  CoreForCaller& operator=(const CoreForCaller&) = delete;
+
+ private:
+  bool placed_ = false;
+};
+
 // Where the limit came from, for `heed bench` and logs: "2 threads, 8 cores allowed, cgroup quota 2".
 std::string describe_threads();
 

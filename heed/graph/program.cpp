@@ -5,6 +5,7 @@
 #include "heed/base/clock.h"
 #include "heed/base/error.h"
 #include "heed/base/fields.h"
+#include "heed/base/threads.h"
 
 namespace heed::graph {
 
@@ -103,10 +104,12 @@ void Program::run(const Step& step) {
 }
 
 void Program::run() {
+  const CoreForCaller place;
   for (const Step& step : steps_) run(step);
 }
 
 void Program::run(Profile& profile) {
+  const CoreForCaller place;
   double before = now_seconds();
   for (size_t n = 0; n < steps_.size(); ++n) {
     run(steps_[n]);

@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -89,6 +91,20 @@ TEST(Threads, StayWithinTheLimitAndCoverEverything) {
     }
   }
   set_thread_count(available_threads());
+}
+
+TEST(Threads, TheCallerIsFreeExceptWhileAProgramRuns) {
+  cpu_set_t before, inside, after;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  set_thread_count(available_threads());
+  {
+    const CoreForCaller place;
+    sched_getaffinity(0, sizeof inside, &inside);
+  }
+  sched_getaffinity(0, sizeof after, &after);
+  EXPECT_EQ(CPU_COUNT(&before), CPU_COUNT(&after));
+  const bool placed = available_threads() > 1 && available_threads() == CPU_COUNT(&before);
+  EXPECT_EQ(CPU_COUNT(&inside), placed ? 1 : CPU_COUNT(&before));
 }
 
 // A file system with control groups in it.
