@@ -37,6 +37,7 @@ std::string format_count(double count) {
 }
 
 std::string format_seconds(double seconds) {
+  if (seconds <= 0) return "0 s";
   if (seconds < 1e-3) return with_unit(seconds * 1e6, "us");
   if (seconds < 1) return with_unit(seconds * 1e3, "ms");
   if (seconds < 120) return with_unit(seconds, "s");

@@ -21,6 +21,7 @@ TEST(Units, AreReadable) {
   EXPECT_EQ(format_bytes(1536), "1.5 KiB");
   EXPECT_EQ(format_bytes(12), "12 B");
   EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(format_seconds(0), "0 s");
   EXPECT_EQ(format_seconds(4000), "1 h 06 min");
   EXPECT_EQ(format_count(124439808), "124 M");
 }
