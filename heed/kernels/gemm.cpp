@@ -45,13 +45,13 @@ GemmCut cut_for(const Gemm& g) {
   const double nanoseconds =
       2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 100;
   const int threads = threads_for(nanoseconds);
-  if (threads <= 1) return {true, 1};
   // Each piece packs the operand it shares with the others anew, so cut along the longer side, in pieces that
   // are large, but not so large that what the library packs for one of them counts as memory.
   const bool by_rows = g.m >= g.n;
   const int64_t along = by_rows ? g.m : g.n;
   const int64_t rounds = (along + threads * kLargest - 1) / (threads * kLargest);
-  return {by_rows, static_cast<int>(std::clamp<int64_t>((along + kGrain - 1) / kGrain, 1, rounds * threads))};
+  return {by_rows, static_cast<int>(std::clamp<int64_t>((along + kGrain - 1) / kGrain, 1, rounds * threads)),
+          threads};
 }
 
 bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile) {
@@ -79,7 +79,7 @@ bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile) {
 
 void gemm(const Gemm& g) {
   const GemmCut cut = cut_for(g);
-  parallel_for(cut.pieces, thread_count(), [&](int64_t piece) {
+  parallel_for(cut.pieces, cut.threads, [&](int64_t piece) {
     Gemm part;
     Tile tile;
     if (gemm_piece(g, cut, static_cast<int>(piece), part, tile)) gemm_serial(part);

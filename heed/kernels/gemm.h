@@ -33,10 +33,11 @@ struct Tile {
 // Cuts C among heed's threads; a small product stays on one.
 void gemm(const Gemm& g);
 
-// How C is cut: `pieces` along rows or columns.
+// How C is cut: `pieces` along rows or columns, shared among `threads`.
 struct GemmCut {
   bool by_rows;
   int pieces;
+  int threads;
 };
 GemmCut cut_for(const Gemm& g);
 // The part of the product that makes `piece`, and its tile; false if the piece is empty.

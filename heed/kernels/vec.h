@@ -68,7 +68,6 @@ HEED_INLINE Vec gather(const float* p, IVec at) { return (Vec)_mm256_i32gather_p
 HEED_INLINE Vec vsqrt(Vec v) { return (Vec)_mm256_sqrt_ps((__m256)v); }
 #endif
 HEED_INLINE Vec select(IVec condition, Vec yes, Vec no) { return condition ? yes : no; }
-HEED_INLINE Vec vmin(Vec a, Vec b) { return a < b ? a : b; }
 HEED_INLINE Vec vmax(Vec a, Vec b) { return a > b ? a : b; }
 HEED_INLINE float sum(Vec v) {
   float parts[kLanes];

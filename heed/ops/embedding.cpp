@@ -13,11 +13,6 @@ void expect_ids(const Signature& s) {
          text("ids (input 0) need 1 to ", Shape::kMaxRank - 1, " dimensions, they are ", s.in(0).str()));
 }
 
-void expect_first(const Signature& s, size_t input) {
-  expect_dtype(s, input, DType::kI32, "the first position");
-  expect_shape(s, input, {1}, "the first position");
-}
-
 // Rows looked up, not the whole table.
 Cost lookup_cost(int64_t elements) { return {0, 8.0 * static_cast<double>(elements)}; }
 

@@ -68,7 +68,7 @@ void Linear::run(const Run& r) const {
                               .ldc = O};
   const bool epilogue = bias || residual || z || settings_.activation != Activation::kNone;
   const kernels::GemmCut cut = kernels::cut_for(product);
-  parallel_for(cut.pieces, thread_count(), [&](int64_t piece) {
+  parallel_for(cut.pieces, cut.threads, [&](int64_t piece) {
     kernels::Gemm part;
     kernels::Tile tile;
     if (!kernels::gemm_piece(product, cut, static_cast<int>(piece), part, tile)) return;

@@ -72,8 +72,7 @@ std::vector<TensorType> PackedEmbedding::infer(const Signature& s) const {
   }
   if (s.has(3)) {
     expect(s.has(2), "a first position is given, but no positions");
-    expect_dtype(s, 3, DType::kI32, "the first position");
-    expect_shape(s, 3, {1}, "the first position");
+    expect_first(s, 3);
   }
   return {{{s.in(0).dim(0), s.in(0).dim(1), D}}};
 }

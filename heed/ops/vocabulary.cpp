@@ -141,6 +141,11 @@ Shape with_last(const Shape& shape, int64_t last) {
   return Shape(dims);
 }
 
+void expect_first(const Signature& s, size_t input) {
+  expect_dtype(s, input, DType::kI32, "the first position");
+  expect_shape(s, input, {1}, "the first position");
+}
+
 int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t T, int64_t P) {
   const int64_t first = r.has(input) ? r.in(input).i32()[0] : 0;
   if (first < 0 || first + T > P) {

@@ -37,6 +37,7 @@ void check_ids(std::string_view op, const char* what, std::span<const int32_t> i
 
 // The position of the first token: run-time input `input` (i32 [1]), 0 if absent. T positions from there on
 // that are not all in a table of P are an Error.
+void expect_first(const Signature& s, size_t input);
 int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t T, int64_t P);
 
 // An adaptive vocabulary (Baevski and Auli 2019): ids sorted by frequency, cut into m clusters at `cutoffs`,
