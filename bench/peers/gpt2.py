@@ -2,16 +2,14 @@
 
 usage: gpt2.py forward|train BATCH LENGTH SECONDS
 """
-import json
 import math
-import resource
-import statistics
 import sys
-import time
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+import timing
 
 LAYERS, WIDTH, HEADS, INNER, VOCABULARY, CONTEXT = 12, 768, 12, 3072, 50257, 1024
 
@@ -66,19 +64,7 @@ def main():
         F.cross_entropy(model(ids).view(-1, VOCABULARY), targets.view(-1)).backward()
         optimizer.step()
 
-    once = {"forward": forward, "train": train}[mode]
-    once()
-    times, begin = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - begin < seconds:
-        start = time.perf_counter()
-        once()
-        times.append(time.perf_counter() - start)
-    print(json.dumps({
-        "seconds": statistics.median(times),
-        "runs": len(times),
-        "threads": torch.get_num_threads(),
-        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-    }))
+    timing.report({"forward": forward, "train": train}[mode], seconds)
 
 
 main()

@@ -46,14 +46,14 @@ struct Attention {
   int64_t B, T, K, H, E;             // batch, queries, keys, heads, head width
   AttentionRows q, k, v;             // [B, T, .], [B, K, .], [B, K, .]
   const int32_t* padding = nullptr;  // [B, K], 1 where a key is padding
-  const float* relative = nullptr;   // [R, H*E], row r is distance R-1-r
+  const float* relative = nullptr;   // [R, H*E], row r is distance R-1-r; no query sees a key further away
   int64_t R = 0;
   const float* u = nullptr;  // [H*E], added to q for the content term
   const float* w = nullptr;  // [H*E], added to q for the position term
   bool causal = true;
   int64_t window = -1;      // keys seen before the query itself, or -1
   int64_t first_query = 0;  // p
-  int64_t first_key = 0;    // keys before it do not exist yet
+  int64_t first_key = 0;    // keys before it do not exist (yet, or any more)
   bool has_lowest = false;  // same_length: query i sees no key before first_key + i + lowest_offset
   int64_t lowest_offset = 0;
   float dropout = 0;
@@ -65,6 +65,11 @@ struct Attention {
   int workers = 1;  // how many threads the scratch is for
 };
 HEED_KERNEL(attention, Attention)
+
+// The same for at most kDecodeQueries queries without dropout (attention_decode.cpp). The scratch is that of
+// attention_decode_scratch.
+inline constexpr int64_t kDecodeQueries = 4;
+HEED_KERNEL(attention_decode, Attention)
 
 struct AttentionBackward {
   Attention forward;  // out and lse as the forward pass left them
@@ -90,6 +95,7 @@ static inline int64_t attention_parts(int64_t batch, int64_t heads, int64_t keys
 
 // Floats of scratch.
 int64_t attention_scratch(const Attention& shape, bool backward);
+int64_t attention_decode_scratch(const Attention& shape);
 
 }  // namespace kernels
 }  // namespace heed

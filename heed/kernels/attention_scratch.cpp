@@ -1,15 +1,22 @@
 #include "heed/kernels/attention_scratch.h"
 
+#include <algorithm>
+
 namespace heed::kernels {
+namespace {
+
+// Aligned to a cache line.
+void take(int64_t& at, int64_t& next, int64_t floats) {
+  at = next;
+  next += (floats + 15) / 16 * 16;
+}
+
+}  // namespace
 
 AttentionLayout attention_layout(const Attention& a, bool backward) {
   AttentionLayout l;
   l.tile = attention_tile(a.K);
   l.rows = a.K + 2 * l.tile;
-  const auto take = [](int64_t& at, int64_t& next, int64_t floats) {
-    at = next;
-    next += (floats + 15) / 16 * 16;
-  };
   const bool relative = a.R > 0;
   take(l.queries, l.per_worker, l.tile * a.E);
   take(l.queries_t, l.per_worker, l.tile * a.E);
@@ -38,5 +45,25 @@ AttentionLayout attention_layout(const Attention& a, bool backward) {
 int64_t attention_scratch(const Attention& shape, bool backward) {
   return attention_layout(shape, backward).total;
 }
+
+AttentionDecodeLayout attention_decode_layout(const Attention& a) {
+  AttentionDecodeLayout l;
+  // Enough for many threads, but a part should have more to read than to leave behind.
+  l.parts = std::min((a.K + kDecodeBlock - 1) / kDecodeBlock, std::max<int64_t>(1, 32 / a.B));
+  const int64_t width = a.H * a.E, rows = a.H * a.T;
+  take(l.queries, l.per_worker, a.T * width);
+  take(l.scores, l.per_worker, rows * kDecodeBlock);
+  if (a.R > 0) {
+    take(l.positions, l.per_worker, a.T * width);
+    take(l.raw, l.per_worker, rows * kDecodeRawStride);
+  }
+  l.floats = l.per_worker * a.workers;
+  take(l.sums, l.floats, a.B * l.parts * a.T * width);
+  take(l.most, l.floats, a.B * l.parts * rows);
+  take(l.total, l.floats, a.B * l.parts * rows);
+  return l;
+}
+
+int64_t attention_decode_scratch(const Attention& shape) { return attention_decode_layout(shape).floats; }
 
 }  // namespace heed::kernels

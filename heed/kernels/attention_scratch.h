@@ -31,4 +31,25 @@ struct AttentionLayout {
 // Not inline: kernels compiled for one instruction set must not leave a copy that others may link to.
 AttentionLayout attention_layout(const Attention& a, bool backward);
 
+// The same for attention_decode: keys are worked on in blocks, and cut into parts.
+inline constexpr int64_t kDecodeBlock = 64;
+// A block's scores by distance: there are up to kDecodeQueries - 1 more of them, and vectors read beyond.
+inline constexpr int64_t kDecodeRawStride = kDecodeBlock + 16;
+
+struct AttentionDecodeLayout {
+  int64_t parts = 0;
+  // Per worker:
+  int64_t queries = 0;    // (q + u) / sqrt(E), [T, H*E]
+  int64_t positions = 0;  // (q + w) / sqrt(E), [T, H*E]
+  int64_t scores = 0;     // [H, T, kDecodeBlock]
+  int64_t raw = 0;        // q . r by distance, [H, T, kDecodeRawStride]
+  int64_t per_worker = 0;
+  // Shared: what the parts leave, to be put together.
+  int64_t sums = 0;   // [B, parts, T, H*E]
+  int64_t most = 0;   // [B, parts, H, T]
+  int64_t total = 0;  // [B, parts, H, T]
+  int64_t floats = 0;
+};
+AttentionDecodeLayout attention_decode_layout(const Attention& a);
+
 }  // namespace heed::kernels

@@ -12,7 +12,7 @@
 
 namespace heed::kernels {
 
-// y[i] = x[i] * factor(i), i < n. y may be x; x null stands for ones.
+// y[i] = x[i] * factor(first + i), i < n. y may be x; x null stands for ones.
 struct Dropout {
   int64_t n;
   float rate;
@@ -20,6 +20,7 @@ struct Dropout {
   const int32_t* rng;  // seed and step, i32[4]
   const float* x;
   float* y;
+  int64_t first = 0;  // any number: the same element has the same factor in every piece of a whole
 };
 HEED_KERNEL(dropout, Dropout)
 

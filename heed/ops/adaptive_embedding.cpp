@@ -36,8 +36,17 @@ struct Scratch {
   }
 };
 
-// body(cluster, begin, count, rows, ids) for up to kRowsAtOnce rows of one cluster at a time. With one
-// cluster there is nothing to group: rows is null then, and `begin` says where they start.
+// Some rows of one cluster.
+struct Rows {
+  size_t cluster;
+  int64_t begin, count;  // among all rows, sorted by cluster
+  int64_t first;         // number of the first of them in its cluster
+  const int32_t* index;  // [count]: where they stand; null: from `begin` on
+  const int32_t* ids;    // [count], counted from the beginning of the cluster
+};
+
+// body(rows) for up to kRowsAtOnce of them at a time. With one cluster there is nothing to group, and their
+// index is null.
 template <class Body>
 void for_rows(Clusters clusters, std::span<const int32_t> ids, const Groups& groups, const Body& body) {
   if (clusters.count() > 1) groups.fill(ids, clusters);
@@ -47,8 +56,8 @@ void for_rows(Clusters clusters, std::span<const int32_t> ids, const Groups& gro
                   count = one ? static_cast<int64_t>(ids.size()) : groups.count(i);
     for (int64_t done = 0; done < count; done += kRowsAtOnce) {
       const int64_t begin = first + done;
-      body(i, begin, std::min(kRowsAtOnce, count - done), one ? nullptr : groups.rows + begin,
-           one ? ids.data() + begin : groups.ids + begin);
+      body(Rows{i, begin, std::min(kRowsAtOnce, count - done), done, one ? nullptr : groups.rows + begin,
+                one ? ids.data() + begin : groups.ids + begin});
     }
   }
 }
@@ -63,17 +72,21 @@ double projection_flops(const Signature& s, size_t first_projection, size_t tabl
 }  // namespace
 
 ValueId adaptive_embedding(Graph& graph, ValueId ids, const std::vector<ValueId>& tables,
-                           std::vector<ValueId> projections, AdaptiveEmbeddingSettings settings) {
+                           std::vector<ValueId> projections, AdaptiveEmbeddingSettings settings,
+                           ValueId rng) {
   projections.resize(std::max(projections.size(), tables.size()), kNone);
   std::vector<ValueId> inputs = {ids};
   inputs.insert(inputs.end(), tables.begin(), tables.end());
   inputs.insert(inputs.end(), projections.begin(), projections.end());
+  inputs.push_back(rng);
   return graph.add_one(make<AdaptiveEmbedding>(std::move(settings)), std::move(inputs));
 }
 
 std::vector<TensorType> AdaptiveEmbedding::infer(const Signature& s) const {
   const Clusters clusters = lookup_clusters(settings_);
-  expect_input_count(s, 1 + 2 * clusters.tables());
+  const size_t rng = 1 + 2 * clusters.tables();
+  expect_input_count(s, rng + 1);
+  expect_cluster_dropout(s, rng, settings_.dropout);
   expect(s.has(0), "ids (input 0) are missing");
   expect_dtype(s, 0, DType::kI32, "ids");
   expect(s.in(0).rank() >= 1 && s.in(0).rank() < Shape::kMaxRank,
@@ -106,35 +119,41 @@ void AdaptiveEmbedding::run(const Run& r) const {
   Carver carver(r.scratch.data);
   const Scratch scratch(carver, r.in(0).shape().elements(), clusters, d, false,
                         [&](size_t i) { return r.in(1 + i).shape(); });
-  for_rows(clusters, ids, scratch.groups,
-           [&](size_t i, int64_t begin, int64_t count, const int32_t* rows, const int32_t* words) {
-             const int64_t e = r.in(1 + i).shape().dim(1);
-             const float* projection = r.in_or_null(1 + tables + i);
-             float* const result = rows ? scratch.rows : y + begin * d;
-             float* const found = projection ? scratch.words : result;
-             kernels::gather_rows({count, e, words, scale, r.in(1 + i).f32(), nullptr, 1, found});
-             if (projection) {
-               product(matrix(found, count, e), transposed(matrix(projection, d, e)), result);
-             }
-             if (rows) kernels::scatter_rows({count, d, rows, 1.f, result, y, false});
-           });
+  const ClusterDropout dropout = cluster_dropout(settings_, r, 1 + 2 * tables);
+  for_rows(clusters, ids, scratch.groups, [&](const Rows& rows) {
+    const size_t i = rows.cluster;
+    const int64_t count = rows.count, e = r.in(1 + i).shape().dim(1);
+    const float* projection = r.in_or_null(1 + tables + i);
+    float* const result = rows.index ? scratch.rows : y + rows.begin * d;
+    float* const found = projection ? scratch.words : result;
+    kernels::gather_rows({count, e, rows.ids, scale, r.in(1 + i).f32(), nullptr, 1, found});
+    if (projection) {
+      dropout.of(i).drop(rows.first, count, e, found);
+      product(matrix(found, count, e), transposed(matrix(projection, d, e)), result);
+    }
+    if (rows.index) kernels::scatter_rows({count, d, rows.index, 1.f, result, y, false});
+  });
 }
 
 void AdaptiveEmbedding::gradient(Gradients& g) const {
   const size_t tables = lookup_clusters(settings_).tables();
-  const AdaptiveEmbeddingGradientSettings settings{settings_.cutoffs, settings_.scale, settings_.single_table,
-                                                   wants_any(g, 1, tables), wants_any(g, 1 + tables, tables)};
+  const AdaptiveEmbeddingGradientSettings settings{
+      settings_.cutoffs, settings_.scale,         settings_.single_table,          settings_.dropout,
+      settings_.stream,  wants_any(g, 1, tables), wants_any(g, 1 + tables, tables)};
   std::vector<ValueId> inputs = {g.input(0), g.output_gradient(0)};
   for (size_t i = 0; i < 2 * tables; ++i) inputs.push_back(g.saved(g.input(1 + i)));
   const auto so_far = sums_so_far(g, 1, 2 * tables);
   inputs.insert(inputs.end(), so_far.begin(), so_far.end());
+  inputs.push_back(g.input(1 + 2 * tables));
   set_sums(g, 1, g.graph().add(make<AdaptiveEmbeddingGradient>(settings), std::move(inputs)));
 }
 
 std::vector<TensorType> AdaptiveEmbeddingGradient::infer(const Signature& s) const {
   const Clusters clusters = lookup_clusters(settings_);
   const size_t tables = clusters.tables();
-  expect_input_count(s, 2 + 4 * tables);
+  const size_t rng = 2 + 4 * tables;
+  expect_input_count(s, rng + 1);
+  expect_cluster_dropout(s, rng, settings_.dropout);
   expect(s.has(0) && s.has(1), "ids (input 0) and dy (input 1) must be given");
   expect_dtype(s, 0, DType::kI32, "ids");
   expect_dtype(s, 1, DType::kF32, "dy");
@@ -162,8 +181,8 @@ int64_t AdaptiveEmbeddingGradient::scratch_bytes(const Signature& s) const {
   return carver.bytes();
 }
 
-std::vector<Alias> AdaptiveEmbeddingGradient::aliases(const Signature& s) const {
-  const int count = static_cast<int>(s.inputs.size() - 2) / 4 * 2;  // of tables and projections
+std::vector<Alias> AdaptiveEmbeddingGradient::aliases(const Signature&) const {
+  const int count = 2 * static_cast<int>(lookup_clusters(settings_).tables());  // of tables and projections
   std::vector<Alias> all;
   for (int i = 0; i < count; ++i) all.push_back({i, 2 + count + i, true});
   return all;
@@ -183,29 +202,32 @@ void AdaptiveEmbeddingGradient::run(const Run& r) const {
   Carver carver(r.scratch.data);
   const Scratch scratch(carver, r.in(0).shape().elements(), clusters, d, true,
                         [&](size_t i) { return r.in(2 + i).shape(); });
-  for_rows(clusters, ids, scratch.groups,
-           [&](size_t i, int64_t begin, int64_t count, const int32_t* rows, const int32_t* words) {
-             const int64_t e = r.in(2 + i).shape().dim(1);
-             const float* projection = r.in_or_null(2 + tables + i);
-             const float* given = dy + begin * d;
-             if (rows) {
-               kernels::gather_rows({count, d, rows, 1.f, dy, nullptr, 1, scratch.rows});
-               given = scratch.rows;
-             }
-             if (settings_.tables) {
-               const float* dwords = given;
-               if (projection) {
-                 product(matrix(given, count, d), matrix(projection, d, e), scratch.dwords);
-                 dwords = scratch.dwords;
-               }
-               kernels::scatter_rows({count, e, words, scale, dwords, r.out(i).f32(), true});
-             }
-             if (settings_.projections && projection) {
-               kernels::gather_rows({count, e, words, scale, r.in(2 + i).f32(), nullptr, 1, scratch.words});
-               product(transposed(matrix(given, count, d)), matrix(scratch.words, count, e),
-                       r.out(tables + i).f32(), 1);
-             }
-           });
+  const ClusterDropout dropout = cluster_dropout(settings_, r, 2 + 4 * tables);
+  for_rows(clusters, ids, scratch.groups, [&](const Rows& rows) {
+    const size_t i = rows.cluster;
+    const int64_t count = rows.count, e = r.in(2 + i).shape().dim(1);
+    const float* projection = r.in_or_null(2 + tables + i);
+    const float* given = dy + rows.begin * d;
+    if (rows.index) {
+      kernels::gather_rows({count, d, rows.index, 1.f, dy, nullptr, 1, scratch.rows});
+      given = scratch.rows;
+    }
+    if (settings_.tables) {
+      const float* dwords = given;
+      if (projection) {
+        product(matrix(given, count, d), matrix(projection, d, e), scratch.dwords);
+        dropout.of(i).drop(rows.first, count, e, scratch.dwords);
+        dwords = scratch.dwords;
+      }
+      kernels::scatter_rows({count, e, rows.ids, scale, dwords, r.out(i).f32(), true});
+    }
+    if (settings_.projections && projection) {
+      kernels::gather_rows({count, e, rows.ids, scale, r.in(2 + i).f32(), nullptr, 1, scratch.words});
+      dropout.of(i).drop(rows.first, count, e, scratch.words);
+      product(transposed(matrix(given, count, d)), matrix(scratch.words, count, e), r.out(tables + i).f32(),
+              1);
+    }
+  });
 }
 
 }  // namespace heed::ops

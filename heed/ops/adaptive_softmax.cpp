@@ -20,10 +20,13 @@ struct Places {
   size_t cluster_bias() const { return 4 - shift; }
   size_t table(size_t i) const { return 5 - shift + i; }
   size_t projection(size_t i) const { return table(tables + i); }
-  size_t count() const { return table(2 * tables); }
+  size_t count() const { return table(2 * tables); }  // without rng
+  // Only for the loss.
+  size_t rng() const { return count(); }
   // Only for the gradient.
   size_t dlosses() const { return count(); }
   size_t so_far(size_t i) const { return count() + 1 + i; }  // tables, then projections
+  size_t gradient_rng() const { return so_far(2 * tables); }
 };
 // Its outputs.
 constexpr size_t kLosses = 0, kDx = 1, kDBias = 2, kDClusterWeight = 3, kDClusterBias = 4, kDTables = 5;
@@ -60,9 +63,12 @@ void expect_adaptive(const Signature& s, Clusters clusters, Places at) {
   optional(at.cluster_bias(), {entries}, "cluster_bias");
 }
 
-void expect_loss(const Signature& s, Clusters clusters, Places at, int64_t chunk_rows) {
+template <class Settings>
+void expect_loss(const Signature& s, Clusters clusters, Places at, size_t rng, const Settings& settings) {
+  expect_input_count(s, rng + 1);
   expect_adaptive(s, clusters, at);
-  expect_chunk_rows(chunk_rows);
+  expect_chunk_rows(settings.chunk_rows);
+  expect_cluster_dropout(s, rng, settings.dropout);
   const int64_t N = s.in(kX).rows();
   expect(s.has(kTargets), "targets (input 1) are missing");
   expect_dtype(s, kTargets, DType::kI32, "targets");
@@ -135,6 +141,7 @@ void run_adaptive(const Run& r, const Settings& settings, const char* op) {
   const Scratch scratch(carver, clusters, at, gradient, settings.chunk_rows, shape, has);
   scratch.groups.fill(targets, clusters);
   const int64_t shortlist = clusters.size(0), entries = static_cast<int64_t>(clusters.count()) - 1;
+  const ClusterDropout dropout = cluster_dropout(settings, r, gradient ? at.gradient_rng() : at.rng());
 
   // The head's target of a word outside the shortlist is the entry of its cluster.
   const ActiveRows active = active_rows(targets, scratch.active);
@@ -180,6 +187,7 @@ void run_adaptive(const Run& r, const Settings& settings, const char* op) {
     const int64_t table_begin = clusters.table_row(i) * part.size.inner;
     part.x = r.in(kX).f32();
     part.projection = r.in_or_null(at.projection(table));
+    part.dropout = dropout.of(i);
     part.weight = r.in(at.table(table)).f32() + table_begin;
     part.losses = losses;
     if (i == 0) {
@@ -220,6 +228,7 @@ std::vector<ValueId> flatten(const AdaptiveSoftmaxInputs& in, ValueId targets) {
   all.insert(all.end(), in.tables.begin(), in.tables.end());
   all.insert(all.end(), in.projections.begin(), in.projections.end());
   if (in.projections.empty()) all.resize(all.size() + in.tables.size(), kNone);
+  if (targets) all.push_back(in.rng);
   return all;
 }
 
@@ -234,8 +243,7 @@ ValueId adaptive_softmax_loss(Graph& graph, const AdaptiveSoftmaxInputs& inputs,
 std::vector<TensorType> AdaptiveSoftmaxLoss::infer(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
   const Places at{clusters.tables()};
-  expect_input_count(s, at.count());
-  expect_loss(s, clusters, at, settings_.chunk_rows);
+  expect_loss(s, clusters, at, at.rng(), settings_);
   return {{{s.in(kX).rows()}}};
 }
 
@@ -257,6 +265,8 @@ void AdaptiveSoftmaxLoss::gradient(Gradients& g) const {
       settings_.order,
       settings_.single_table,
       settings_.chunk_rows,
+      settings_.dropout,
+      settings_.stream,
       g.wants(kX),
       g.wants(at.bias()) || g.wants(at.cluster_bias()),
       wants_any(g, at.table(0), at.tables) || g.wants(at.cluster_weight()),
@@ -266,6 +276,7 @@ void AdaptiveSoftmaxLoss::gradient(Gradients& g) const {
   inputs.push_back(g.output_gradient(0));
   const auto so_far = sums_so_far(g, at.table(0), 2 * at.tables);
   inputs.insert(inputs.end(), so_far.begin(), so_far.end());
+  inputs.push_back(g.input(at.rng()));
   const auto outputs = g.graph().add(make<AdaptiveSoftmaxLossGradient>(settings), std::move(inputs));
   g.instead_of_output(0, outputs[kLosses]);
   set_sums(g, at.table(0), std::span(outputs).subspan(kDTables));
@@ -278,8 +289,7 @@ void AdaptiveSoftmaxLoss::gradient(Gradients& g) const {
 std::vector<TensorType> AdaptiveSoftmaxLossGradient::infer(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
   const Places at{clusters.tables()};
-  expect_input_count(s, at.so_far(2 * at.tables));
-  expect_loss(s, clusters, at, settings_.chunk_rows);
+  expect_loss(s, clusters, at, at.gradient_rng(), settings_);
   const int64_t N = s.in(kX).rows();
   expect(s.has(at.dlosses()), text("dlosses (input ", at.dlosses(), ") are missing"));
   expect_dtype(s, at.dlosses(), DType::kF32, "dlosses");

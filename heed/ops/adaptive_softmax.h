@@ -30,18 +30,27 @@ struct AdaptiveSoftmaxSettings {
   ClusterOrder order = ClusterOrder::kForward;
   bool single_table = false;
   int64_t chunk_rows = 0;
+  double dropout = 0;
+  int64_t stream = 0;
   template <class Visitor>
   void visit(Visitor&& field) {
     field("cutoffs", cutoffs, "where clusters of ids end; the last is the size of the vocabulary");
     field("order", order, "which head entry belongs to which cluster");
     field("single_table", single_table, "the clusters are slices of one table with at most one projection");
     field("chunk_rows", chunk_rows, "rows whose logits exist at once, 0: as many as fit about 48 MiB");
+    field("dropout", dropout, "share of elements dropped after a projection");
+    field("stream", stream, "of random numbers of the head; those of the tails follow");
   }
 };
 
 // x: [..., d], bias: [V], cluster_weight: [m-1, e_0], cluster_bias: [m-1]; m tables [size_i, e_i] and m
 // projections [d, e_i] (one of each with single_table). May be kNone: the biases; cluster_weight if m is 1; a
 // projection where e_i == d. An empty list of projections stands for none at all.
+//
+// rng: i32 [4], seed and step, or kNone: nothing is dropped. Of the loss only: there, the logits of cluster i
+// are dropout(x projection_i) table_i^T + bias_i (Lei 2021); a cluster without projection drops nothing.
+// Cluster i draws from stream + i (kernels/dropout.h): the n-th of the rows that need it has elements
+// n * e_i on. Those are, in order, all that count for the head, and for a tail those whose target it holds.
 struct AdaptiveSoftmaxInputs {
   ValueId x = kNone;
   ValueId bias = kNone;
@@ -49,6 +58,7 @@ struct AdaptiveSoftmaxInputs {
   ValueId cluster_bias = kNone;
   std::vector<ValueId> tables = {};
   std::vector<ValueId> projections = {};
+  ValueId rng = kNone;
 };
 
 // -log p(target) by row, in the order of the rows; 0 where the target is negative. A target of V or more is
@@ -59,8 +69,8 @@ ValueId adaptive_softmax_loss(Graph& graph, const AdaptiveSoftmaxInputs& inputs,
 ValueId adaptive_log_probabilities(Graph& graph, const AdaptiveSoftmaxInputs& inputs,
                                    AdaptiveSoftmaxSettings settings);
 
-// Inputs x, targets, bias, cluster_weight, cluster_bias, tables, projections. The cost counts the head: how
-// many rows need which tail is known only at run time.
+// Inputs x, targets, bias, cluster_weight, cluster_bias, tables, projections, rng. The cost counts the head:
+// how many rows need which tail is known only at run time.
 class AdaptiveSoftmaxLoss : public OpWith<AdaptiveSoftmaxLoss, AdaptiveSoftmaxSettings> {
  public:
   static constexpr const char* kKind = "adaptive_softmax_loss";
@@ -77,6 +87,8 @@ struct AdaptiveSoftmaxGradientSettings {
   ClusterOrder order = ClusterOrder::kForward;
   bool single_table = false;
   int64_t chunk_rows = 0;
+  double dropout = 0;
+  int64_t stream = 0;
   bool x = true;
   bool biases = true;
   bool tables = true;
@@ -87,6 +99,8 @@ struct AdaptiveSoftmaxGradientSettings {
     field("order", order, "as in adaptive_softmax_loss");
     field("single_table", single_table, "as in adaptive_softmax_loss");
     field("chunk_rows", chunk_rows, "as in adaptive_softmax_loss");
+    field("dropout", dropout, "as in adaptive_softmax_loss");
+    field("stream", stream, "as in adaptive_softmax_loss");
     field("x", x, "the gradient of x is wanted");
     field("biases", biases, "gradients of bias and cluster_bias are wanted");
     field("tables", tables, "gradients of the tables and cluster_weight are wanted");
@@ -94,10 +108,10 @@ struct AdaptiveSoftmaxGradientSettings {
   }
 };
 
-// Loss and gradient in one, as softmax_loss_gradient. Inputs those of the loss, then dlosses: [N], then the
-// gradients so far of tables and projections or none, in whose memory the sums are made. Outputs losses, dx,
-// dbias, dcluster_weight, dcluster_bias, gradients of tables, of projections; empty where not wanted or
-// absent.
+// Loss and gradient in one, as softmax_loss_gradient. Inputs those of the loss up to the projections, then
+// dlosses: [N], then the gradients so far of tables and projections or none, in whose memory the sums are
+// made, then rng. Outputs losses, dx, dbias, dcluster_weight, dcluster_bias, gradients of tables, of
+// projections; empty where not wanted or absent.
 class AdaptiveSoftmaxLossGradient
     : public OpWith<AdaptiveSoftmaxLossGradient, AdaptiveSoftmaxGradientSettings> {
  public:
@@ -110,7 +124,7 @@ class AdaptiveSoftmaxLossGradient
   void run(const Run& run) const override;
 };
 
-// Inputs as the loss, without targets.
+// Inputs as the loss, without targets and rng.
 class AdaptiveLogProbabilities : public OpWith<AdaptiveLogProbabilities, AdaptiveSoftmaxSettings> {
  public:
   static constexpr const char* kKind = "adaptive_log_probabilities";

@@ -32,8 +32,7 @@ Cost cost_of(const kernels::Attention& a, const Signature& s, double products) {
 }
 
 // Sets the limits of what a query sees from the run-time positions. same_length: j' <= i - shift is
-// forbidden, j' counted from the first existing key; shift depends on how much memory there is by now
-//.
+// forbidden, j' counted from the first existing key; shift depends on how much memory there is by now.
 void set_positions(kernels::Attention& a, const AttentionSettings& c, const int32_t* positions) {
   a.causal = c.mask == AttentionMask::kCausal;
   a.window = c.window;
@@ -52,6 +51,20 @@ void set_positions(kernels::Attention& a, const AttentionSettings& c, const int3
   a.lowest_offset = 1 - shift;
 }
 
+// The longest distance between a query and a key it sees; negative if there is none. The last query's reaches
+// furthest.
+int64_t farthest(const kernels::Attention& a) {
+  int64_t distance = a.first_query + a.T - 1 - a.first_key;
+  if (a.window >= 0) distance = std::min(distance, a.window);
+  if (a.has_lowest) distance = std::min(distance, a.first_query - a.first_key - a.lowest_offset);
+  return distance;
+}
+
+std::string too_few_rows(const kernels::Attention& a) {
+  return text("relative has ", a.R, " rows, for distances up to ", a.R - 1, "; the last of ", a.T,
+              " queries from key ", a.first_query, " on sees keys at a distance of ", farthest(a));
+}
+
 kernels::AttentionRows columns(const Tensor& t, int64_t offset) {
   return {t.f32() + offset, t.shape().dim(-1)};
 }
@@ -68,6 +81,7 @@ kernels::Attention arguments(const AttentionSettings& c, const Run& r, const Ten
   a.u = r.in_or_null(kU);
   a.w = r.in_or_null(kW);
   set_positions(a, c, r.in(kPositions).i32_or_null());
+  if (a.relative && farthest(a) >= a.R) throw usage_error("attention: ", too_few_rows(a));
   a.dropout = static_cast<float>(c.dropout);
   a.stream = static_cast<uint32_t>(c.stream);
   a.rng = r.in(kRng).i32_or_null();
@@ -76,11 +90,20 @@ kernels::Attention arguments(const AttentionSettings& c, const Run& r, const Ten
   return a;
 }
 
+// Few queries have a kernel of their own.
+bool decodes(const AttentionSettings& c, int64_t T) { return T <= kernels::kDecodeQueries && c.dropout == 0; }
+
+enum class Pass { kForward, kDecode, kBackward };
+
+int64_t scratch_of(const kernels::Attention& a, Pass pass) {
+  return pass == Pass::kDecode ? kernels::attention_decode_scratch(a)
+                               : kernels::attention_scratch(a, pass == Pass::kBackward);
+}
+
 // The plan's scratch was sized for the threads of that moment; with more now, the others stay idle.
-template <class Shape_>
-void give_scratch(Shape_& a, const Tensor& scratch, bool backward) {
+void give_scratch(kernels::Attention& a, const Tensor& scratch, Pass pass) {
   a.scratch = scratch.f32();
-  while (a.workers > 1 && kernels::attention_scratch(a, backward) > scratch.shape().elements()) --a.workers;
+  while (a.workers > 1 && scratch_of(a, pass) > scratch.shape().elements()) --a.workers;
 }
 
 void check(const AttentionSettings& c, const Signature& s) {
@@ -114,9 +137,14 @@ void check(const AttentionSettings& c, const Signature& s) {
   }
   if (s.has(kRelative)) {
     expect_rank(s, kRelative, 2, "relative");
-    expect(s.in(kRelative).dim(0) >= K && s.in(kRelative).dim(1) == width,
-           text("relative ", s.in(kRelative).str(), " needs at least ", K, " rows of width ", width));
+    expect(s.in(kRelative).dim(0) >= 1 && s.in(kRelative).dim(1) == width,
+           text("relative ", s.in(kRelative).str(), " needs rows of width ", width));
     expect(c.mask == AttentionMask::kCausal, "relative positions need a causal mask");
+    if (!s.has(kPositions)) {  // otherwise what is seen is known at run time only
+      kernels::Attention a = shape_of(c, s);
+      set_positions(a, c, nullptr);
+      expect(farthest(a) < a.R, too_few_rows(a));
+    }
   }
   for (size_t i : {kU, kW}) {
     if (!s.has(i)) continue;
@@ -154,13 +182,15 @@ Cost Attention::cost(const Signature& s) const {
 }
 
 int64_t Attention::scratch_bytes(const Signature& s) const {
-  return 4 * kernels::attention_scratch(shape_of(settings_, s), false);
+  const Pass pass = decodes(settings_, s.in(kQ).dim(1)) ? Pass::kDecode : Pass::kForward;
+  return 4 * scratch_of(shape_of(settings_, s), pass);
 }
 
 void Attention::run(const Run& r) const {
   kernels::Attention a = arguments(settings_, r, r.out(0), r.out(1));
-  give_scratch(a, r.scratch, false);
-  kernels::attention(a);
+  const bool few = decodes(settings_, a.T);
+  give_scratch(a, r.scratch, few ? Pass::kDecode : Pass::kForward);
+  few ? kernels::attention_decode(a) : kernels::attention(a);
 }
 
 void Attention::gradient(Gradients& g) const {
@@ -228,13 +258,13 @@ Cost AttentionBackward::cost(const Signature& s) const {
 }
 
 int64_t AttentionBackward::scratch_bytes(const Signature& s) const {
-  return 4 * kernels::attention_scratch(shape_of(settings_, s), true);
+  return 4 * scratch_of(shape_of(settings_, s), Pass::kBackward);
 }
 
 void AttentionBackward::run(const Run& r) const {
   kernels::AttentionBackward g{};
   g.forward = arguments(settings_, r, r.in(kInputs), r.in(kInputs + 1));
-  give_scratch(g.forward, r.scratch, true);
+  give_scratch(g.forward, r.scratch, Pass::kBackward);
   g.dout = columns(r.in(kInputs + 2), 0);
   const auto& sources = settings_.sources;
   // The kernel writes the columns of the heads; columns nobody used get no gradient.

@@ -32,17 +32,20 @@ struct AttentionSettings {
 };
 
 struct AttentionInputs {
-  ValueId q, k, v;           // [B, T, .], [B, K, .], [B, K, .]; may be one value with different offsets
-  ValueId padding = kNone;   // i32 [B, K], 1 where the key is padding
-  ValueId relative = kNone;  // [R, H*E], row r projected from distance R-1-r; R >= K
-  ValueId u = kNone;         // [H*E], content bias
-  ValueId w = kNone;         // [H*E], position bias (v in the papers)
-  ValueId positions =
-      kNone;  // i32 [2]: key index of query 0 (K - T if absent), first key that exists (0 if absent)
+  ValueId q, k, v;          // [B, T, .], [B, K, .], [B, K, .]; may be one value with different offsets
+  ValueId padding = kNone;  // i32 [B, K], 1 where the key is padding
+  ValueId relative =
+      kNone;          // [R, H*E], row r projected from distance R-1-r; longer ones must be out of sight
+  ValueId u = kNone;  // [H*E], content bias
+  ValueId w = kNone;  // [H*E], position bias (v in the papers)
+  // i32 [2]: key index of query 0 (K - T if absent), first key that exists (0 if absent)
+  ValueId positions = kNone;
   ValueId rng = kNone;  // i32 [4], for dropout
 };
 
-// Softmax attention (kernels/attention.h). Output [B, T, H*E]. A query that sees no key yields 0.
+// Softmax attention (kernels/attention.h). Output [B, T, H*E]. A query that sees no key yields 0. With
+// positions, k and v may be caches longer than what is seen of them; whether `relative` has a row for every
+// distance is then checked at run time.
 ValueId attention(Graph& graph, const AttentionInputs& inputs, AttentionSettings settings);
 
 // Outputs out: [B, T, H*E] and the log-sum-exp of each row: [B, H, T], which is all the backward pass keeps.

@@ -1,6 +1,7 @@
 #include "heed/ops/ops.h"
 
 #include "heed/graph/differentiate.h"
+#include "heed/ops/accumulate.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/adaptive_embedding.h"
 #include "heed/ops/adaptive_softmax.h"
@@ -12,6 +13,7 @@
 #include "heed/ops/embedding.h"
 #include "heed/ops/layer_norm.h"
 #include "heed/ops/linear.h"
+#include "heed/ops/memory.h"
 #include "heed/ops/optimizer.h"
 #include "heed/ops/packed.h"
 #include "heed/ops/sinusoid.h"
@@ -42,6 +44,8 @@ const Registry<OpEntry>& all() {
                                                 entry<AdaptiveSoftmaxLoss>(),
                                                 entry<AdaptiveSoftmaxLossGradient>(),
                                                 entry<Add>(),
+                                                entry<Accumulate>(),
+                                                entry<Append>(),
                                                 entry<Attention>(),
                                                 entry<AttentionBackward>(),
                                                 entry<Concat>(),
@@ -69,6 +73,8 @@ const Registry<OpEntry>& all() {
                                                 entry<PackedLinear>(),
                                                 entry<PositionGradient>(),
                                                 entry<RAdam>(),
+                                                entry<Recall>(),
+                                                entry<Remember>(),
                                                 entry<Scale>(),
                                                 entry<Sinusoid>(),
                                                 entry<Slice>(),
@@ -77,6 +83,7 @@ const Registry<OpEntry>& all() {
                                                 entry<SoftmaxLossGradient>(),
                                                 entry<Sru>(),
                                                 entry<SruBackward>(),
+                                                entry<TakeRow>(),
                                             });
   return list;
 }

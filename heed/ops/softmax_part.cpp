@@ -67,7 +67,7 @@ struct Chunk {
   int64_t begin, rows;
   const int32_t* index;  // [rows] or null
   const float* x;        // [rows, D]
-  const float* hidden;   // [rows, E]: x, projected if there is a projection
+  const float* hidden;   // [rows, E]: x, projected and dropped from if there is a projection
   const float* dlosses;  // [rows] or null
   bool add_to_weight;
 };
@@ -79,6 +79,7 @@ void losses_of(const SoftmaxPart& p, const SoftmaxScratch& s, Chunk& chunk) {
   chunk.hidden = chunk.x;
   if (p.projection) {
     product(matrix(chunk.x, rows, D), matrix(p.projection, D, E), s.hidden);
+    p.dropout.drop(chunk.begin, rows, E, s.hidden);
     chunk.hidden = s.hidden;
   }
   const Matrix hidden = matrix(chunk.hidden, rows, E);
@@ -106,6 +107,7 @@ void gradients_of(const SoftmaxPart& p, const SoftmaxScratch& s, const Chunk& ch
   float* const dhidden = p.projection ? s.dhidden : dx;
   product(dz, matrix(p.weight, words, E), dhidden, p.projection ? 0 : dx_beta);
   if (p.entry_count > 0) product(dentry, matrix(p.entries, p.entry_count, E), dhidden, 1);
+  if (p.projection) p.dropout.drop(chunk.begin, rows, E, dhidden);
   if (p.dprojection)
     product(transposed(matrix(chunk.x, rows, D)), matrix(dhidden, rows, E), p.dprojection, 1);
   if (!p.dx) return;

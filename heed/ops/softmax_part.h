@@ -49,12 +49,13 @@ struct SoftmaxPart {
   const int32_t* targets = nullptr;  // [rows], each a column
   const float* x = nullptr;          // [N, D]
 
-  // logits = (x projection) [weight; entries]^T + bias
-  const float* projection = nullptr;  // [D, E] or null
+  // logits = dropout(x projection) [weight; entries]^T + bias
+  const float* projection = nullptr;  // [D, E] or null: then nothing is dropped
   const float* weight = nullptr;      // [columns - entry_count, E]
   int64_t entry_count = 0;
   const float* entries = nullptr;  // [entry_count, E]: the head's entries for clusters
   const float* bias = nullptr;     // [columns] or null
+  ClusterDropout dropout = {};
 
   float* losses = nullptr;  // [N], added to
 

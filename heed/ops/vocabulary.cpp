@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "heed/kernels/dropout.h"
+
 namespace heed::ops {
 
 void check_ids(std::string_view op, const char* what, std::span<const int32_t> ids, int64_t V,
@@ -68,6 +70,17 @@ std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, si
     expect_shape(s, so_far + i, types.back().shape, "the gradient so far");
   }
   return types;
+}
+
+void ClusterDropout::drop(int64_t first, int64_t count, int64_t width, float* rows) const {
+  if (rng) kernels::dropout({count * width, rate, stream, rng, rows, rows, first * width});
+}
+
+void expect_cluster_dropout(const Signature& s, size_t rng, double rate) {
+  expect(rate >= 0 && rate < 1, text("dropout must be in [0, 1), it is ", rate));
+  if (!s.has(rng)) return;
+  expect_dtype(s, rng, DType::kI32, "rng");
+  expect_shape(s, rng, {4}, "rng");
 }
 
 Groups Groups::carve(Carver& carver, int64_t N, Clusters clusters) {

@@ -68,6 +68,27 @@ int64_t expect_clusters(const Signature& s, size_t first, Clusters clusters);
 // are the sums they are added to, if given.
 std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far, size_t tables,
                                             bool want_tables, bool want_projections);
+
+// Dropout between the tables and the projections of clusters: rows of one cluster, as many numbers as the
+// table is wide, one stream (kernels/dropout.h).
+struct ClusterDropout {
+  float rate = 0;
+  uint32_t stream = 0;
+  const int32_t* rng = nullptr;  // null: nothing is dropped
+
+  ClusterDropout of(size_t cluster) const { return {rate, stream + static_cast<uint32_t>(cluster), rng}; }
+  // In place, for rows `first` to `first` + count - 1 of those the cluster has.
+  void drop(int64_t first, int64_t count, int64_t width, float* rows) const;
+};
+// Refuses a rate or, if given, an input `rng` that make no sense.
+void expect_cluster_dropout(const Signature& s, size_t rng, double rate);
+// Of the first cluster.
+template <class Settings>
+ClusterDropout cluster_dropout(const Settings& settings, const Run& r, size_t rng) {
+  return {static_cast<float>(settings.dropout), static_cast<uint32_t>(settings.stream),
+          settings.dropout > 0 && r.has(rng) ? r.in(rng).i32() : nullptr};
+}
+
 // For nodes with a fixed list of inputs, absent ones given as none.
 void expect_input_count(const Signature& s, size_t count);
 

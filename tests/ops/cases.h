@@ -11,6 +11,7 @@ inline constexpr int64_t kWidths[] = {1, 7, 8, 9, 15, 16, 17, 33};
 
 void add_elementwise_cases(OracleCases& cases);
 void add_attention_cases(OracleCases& cases);
+void add_memory_cases(OracleCases& cases);
 void add_packed_cases(OracleCases& cases);
 void add_sru_cases(OracleCases& cases);
 void add_vocabulary_cases(OracleCases& cases);

@@ -63,6 +63,10 @@ class AttentionCase {
     case_.inputs[2] = same_as(1);
     return set("v_offset", H * E);
   }
+  AttentionCase& forward_only() {
+    case_.seeded.clear();
+    return *this;
+  }
   void add(OracleCases& cases) { cases.add("attention", std::move(case_)); }
 
  private:
@@ -178,6 +182,92 @@ void memory_cases(OracleCases& cases, Rng& rng) {
   AttentionCase(rng, "no key exists", {1, 3, 8, 1, 4}).positions(5, 8).add(cases);
 }
 
+// Up to four queries have a kernel of their own, which reads keys in blocks of 64 and four at a time, in
+// parts by shape. Five are back at the other one.
+void few_query_cases(OracleCases& cases, Rng& rng) {
+  for (const int64_t T : {1, 2, 3, 4, 5}) {
+    // The backward pass is the same as for many queries: one T shows that it understands the log-sum-exp.
+    const auto add = [&](AttentionCase given) { (T == 2 ? given : given.forward_only()).add(cases); };
+    for (const Sizes& s : {Sizes{1, T, T, 1, 1}, Sizes{3, T, 9, 2, 4}, Sizes{1, T, 64, 1, 16},
+                           Sizes{2, T, 65, 3, 15}, Sizes{2, T, 127, 2, 17}}) {
+      add(AttentionCase(rng, "few causal", s));
+      add(AttentionCase(rng, "few full", s).full());
+      add(AttentionCase(rng, "few relative", s).relative(s.K, true));
+    }
+    const Sizes s{3, T, 70, 2, 9};
+    add(AttentionCase(rng, "few relative without biases", s).relative(70, false));
+    add(AttentionCase(rng, "few, more relative rows than keys", s).relative(100, true));
+    add(AttentionCase(rng, "few, padding", s).some_padding());
+    add(AttentionCase(rng, "few, padding, full, packed keys", s).some_padding().full().packed_keys());
+    add(AttentionCase(rng, "few packed", {2, T, T, 2, 5}).packed());
+    add(AttentionCase(rng, "few, more than keys", {2, T, 1, 2, 5}).full());
+    add(AttentionCase(rng, "few, dropout", s).dropout(0.3, 5));
+    std::vector<int32_t> padded(3 * 70);
+    std::fill(padded.begin() + 70, padded.begin() + 140, 1);  // the middle sequence
+    std::fill(padded.begin() + 2, padded.begin() + 70, 1);    // and one part of the first
+    add(AttentionCase(rng, "few, all padding", s).padding(padded).relative(70, true));
+    // So many sequences are one part each, of three blocks: the first all padding, or the second, or both.
+    std::vector<int32_t> blocks(33 * 150);
+    std::fill(blocks.begin(), blocks.begin() + 70, 1);
+    std::fill(blocks.begin() + 150 + 60, blocks.begin() + 150 + 130, 1);
+    std::fill(blocks.begin() + 300, blocks.begin() + 300 + 130, 1);
+    AttentionCase(rng, "few, blocks of padding", {33, T, 150, 1, 4})
+        .padding(blocks)
+        .relative(150, true)
+        .forward_only()
+        .add(cases);
+    for (const int64_t window : {0, 1, 63, 64, 65}) {
+      add(AttentionCase(rng, text("few, window ", window), s).set("window", window).relative(70, true));
+    }
+    for (const int32_t at : {0, 3, 15, 16, 63, 64, 65}) {
+      add(AttentionCase(rng, text("few at ", at), s).positions(at, 0));
+      add(AttentionCase(rng, text("few relative at ", at), s)
+              .relative(70, true)
+              .positions(at, std::max(0, at - 20)));
+    }
+    add(AttentionCase(rng, "few, no key exists", s).positions(5, 70));
+    // The sizes they are for: many parts, wide heads, one sequence or several.
+    for (const Sizes& wide : {Sizes{1, T, 2500, 2, 64}, Sizes{1, T, 600, 1, 480}, Sizes{3, T, 300, 10, 41},
+                              Sizes{40, T, 130, 1, 128}}) {
+      AttentionCase(rng, "few, wide", wide).packed_keys().forward_only().add(cases);
+      AttentionCase(rng, "few, wide, relative", wide).relative(wide.K, true).forward_only().add(cases);
+    }
+  }
+}
+
+// A cache of 80 rows of which the last few are seen, and relative positions for no more than those.
+void short_relative_cases(OracleCases& cases, Rng& rng) {
+  for (const int64_t T : {1, 4, 9}) {
+    const Sizes s{2, T, 80, 2, 7};
+    for (const int32_t memory : {0, 5, 16}) {
+      const int64_t rows = memory + T;
+      for (const int32_t at : {0, 4, 50, static_cast<int32_t>(80 - T)}) {
+        const auto add = [&](const char* what, const char* same_length, int64_t table) {
+          AttentionCase(rng, text(what, " memory ", memory, " at ", at), s)
+              .relative(table, true)
+              .positions(at, std::max(0, at - memory))
+              .set("same_length", same_length)
+              .set("memory_length", memory)
+              .add(cases);
+        };
+        add("short relative", "none", rows);
+        add("short relative nv", "nv", memory + 1);
+        add("short relative orig", "orig", std::max(1, memory));
+      }
+    }
+    for (const int64_t window : {0, 5, 40}) {
+      AttentionCase(rng, text("short relative window ", window), s)
+          .relative(window + 1, true)
+          .set("window", window)
+          .add(cases);
+    }
+  }
+  AttentionCase(rng, "short relative over several tiles", {1, 150, 200, 1, 8})
+      .set("window", 20)
+      .relative(21, true)
+      .add(cases);
+}
+
 }  // namespace
 
 void add_attention_cases(OracleCases& cases) {
@@ -186,6 +276,8 @@ void add_attention_cases(OracleCases& cases) {
   packing_cases(cases, rng);
   mask_cases(cases, rng);
   memory_cases(cases, rng);
+  few_query_cases(cases, rng);
+  short_relative_cases(cases, rng);
 }
 
 }  // namespace heed::test

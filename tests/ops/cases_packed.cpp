@@ -48,6 +48,10 @@ void add_packed_cases(OracleCases& cases) {
   linear_case(cases, rng, {200, 800}, 300, "gelu_tanh", true,
               false);  // several blocks of rows and of depth, two threads
   linear_case(cases, rng, {195, 1537}, 65, "none", true, true);
+  for (const int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 9}) {  // up to 8 go another way
+    for (const int64_t in : {1, 31, 33, 100}) linear_case(cases, rng, {rows, in}, 130, "none", true, true);
+    linear_case(cases, rng, {rows, 900}, 64, "gelu", false, rows % 2 == 0);
+  }
   for (const int64_t V : {1, 63, 64, 65, 200}) embedding_case(cases, rng, V, 17, 0, -1);
   embedding_case(cases, rng, 100, 16, 5, -1);
   embedding_case(cases, rng, 100, 15, 9, 4);

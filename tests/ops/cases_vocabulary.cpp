@@ -83,19 +83,43 @@ std::vector<OracleInput> tables_and_projections(const Adaptive& a, Rng& rng) {
   return inputs;
 }
 
+struct Dropping {
+  std::string what;
+  double rate;
+  OracleInput state;
+};
+
+std::vector<Dropping> droppings() {
+  const OracleInput state = random_state(0xfedcba9876543210, 0x1ffffffff);  // both halves of both count
+  return {{"", 0, absent()},
+          {", dropout", 0.4, state},
+          {", nothing to drop with", 0.4, absent()},
+          {", nothing to drop", 0, state}};
+}
+
+constexpr uint32_t kLastStream = 0xffffffff;  // the next cluster's is 0
+
 void adaptive_embedding_cases(OracleCases& cases, Rng& rng) {
   for (const Adaptive& a : adaptive_vocabularies()) {
     const auto weights = tables_and_projections(a, rng);
     const auto with = [&](const std::string& what, OracleInput ids) {
-      std::vector<OracleInput> inputs = {ids};
-      inputs.insert(inputs.end(), weights.begin(), weights.end());
-      add(cases, {.name = text("adaptive_embedding, ", a.what, ", ", what),
-                  .op = "adaptive_embedding",
-                  .settings = {{"cutoffs", a.cutoffs}, {"scale", 4.5}, {"single_table", a.single()}},
-                  .inputs = inputs,
-                  .length = std::max<int64_t>(a.d, 15)});
+      for (const auto& [dropping, rate, state] : droppings()) {
+        std::vector<OracleInput> inputs = {ids};
+        inputs.insert(inputs.end(), weights.begin(), weights.end());
+        inputs.push_back(state);
+        add(cases, {.name = text("adaptive_embedding, ", a.what, ", ", what, dropping),
+                    .op = "adaptive_embedding",
+                    .settings = {{"cutoffs", a.cutoffs},
+                                 {"scale", 4.5},
+                                 {"single_table", a.single()},
+                                 {"dropout", rate},
+                                 {"stream", kLastStream}},
+                    .inputs = inputs,
+                    .length = std::max(a.d, ids.type.shape.elements())});
+      }
     };
     with("some of all", below({3, 5}, rng, a.cutoffs.back()));
+    with("more than fit at once", below({2, 1100}, rng, a.cutoffs.back()));
     with("head only", below({1, 4}, rng, a.cutoffs[0]));
     with("last word", integers({1, 1}, {static_cast<int32_t>(a.cutoffs.back() - 1)}));
   }
@@ -168,7 +192,7 @@ void adaptive_softmax_cases(OracleCases& cases, Rng& rng) {
     for (const char* order : {"forward", "reverse"}) {
       const Json settings = {{"cutoffs", a.cutoffs}, {"order", order}, {"single_table", a.single()}};
       const auto with = [&](const std::string& op, const std::string& what, Json all_settings, int64_t N,
-                            std::vector<OracleInput> targets) {
+                            std::vector<OracleInput> targets, std::vector<OracleInput> state) {
         std::vector<OracleInput> inputs = {normal({N, a.d}, rng)};
         inputs.insert(inputs.end(), targets.begin(), targets.end());
         inputs.push_back(normal({V}, rng));
@@ -176,26 +200,32 @@ void adaptive_softmax_cases(OracleCases& cases, Rng& rng) {
         inputs.push_back(tails > 0 ? normal({tails}, rng) : absent());
         const auto weights = tables_and_projections(a, rng);
         inputs.insert(inputs.end(), weights.begin(), weights.end());
+        inputs.insert(inputs.end(), state.begin(), state.end());
         const bool loss = op == "adaptive_softmax_loss";
-        add(cases, {.name = text(op, ", ", a.what, " ", order, what),
-                    .op = op,
-                    .settings = all_settings,
-                    .inputs = inputs,
-                    .length = std::max({V, a.d, N}),
-                    .seeded = loss ? std::vector<size_t>{0} : std::vector<size_t>{}});
+        add(cases,
+            {.name = text(op, ", ", a.what, " ", order, what),
+             .op = op,
+             .settings = all_settings,
+             .inputs = inputs,
+             .length = std::max({V, a.d, N}),
+             .seeded = loss ? std::vector<size_t>{0} : std::vector<size_t>{},
+             // A rounding of the logits, which reach about 12, is a relative error of the probabilities.
+             .conditioning = loss ? 4. : 1.});
       };
-      const auto loss = [&](const std::string& what, OracleInput targets, int64_t chunk_rows = 0) {
-        Json chunked = settings;
-        chunked["chunk_rows"] = chunk_rows;
-        const int64_t N = targets.type.shape.elements();
-        with("adaptive_softmax_loss", what, chunked, N, {std::move(targets)});
+      const auto loss = [&](const std::string& what, const OracleInput& targets, int64_t chunk_rows = 0) {
+        for (const auto& [dropping, rate, state] : droppings()) {
+          Json more = settings;
+          more.update({{"chunk_rows", chunk_rows}, {"dropout", rate}, {"stream", kLastStream}});
+          with("adaptive_softmax_loss", what + dropping, more, targets.type.shape.elements(), {targets},
+               {state});
+        }
       };
       loss("", below({17}, rng, V));
       loss(", head only", below({5}, rng, a.cutoffs[0]));
       loss(", one target in the last cluster", integers({1}, {static_cast<int32_t>(V - 1)}));
       loss(", some ignored, in chunks", targets_with_gaps({19}, rng, V), 4);
       loss(", all ignored", integers({3}, {-1, -1, -5}));
-      with("adaptive_log_probabilities", "", settings, 5, {});
+      with("adaptive_log_probabilities", "", settings, 5, {}, {});
     }
   }
 }

@@ -10,6 +10,7 @@ OracleCases& all_cases() {
   static const bool collected = [] {
     add_elementwise_cases(cases);
     add_attention_cases(cases);
+    add_memory_cases(cases);
     add_packed_cases(cases);
     add_sru_cases(cases);
     add_vocabulary_cases(cases);
@@ -41,6 +42,7 @@ class Oracle : public ::testing::Test {
 
 TEST_F(Oracle, Elementwise) { check("elementwise"); }
 TEST_F(Oracle, Attention) { check("attention"); }
+TEST_F(Oracle, Memory) { check("memory"); }
 TEST_F(Oracle, Packed) { check("packed"); }
 TEST_F(Oracle, Sru) { check("sru"); }
 TEST_F(Oracle, Vocabulary) { check("vocabulary"); }

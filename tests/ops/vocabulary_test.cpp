@@ -342,6 +342,19 @@ TEST(Embedding, RefusesShapesThatDoNotFit) {
                                           {.cutoffs = {4, 10}, .single_table = true}),
                Error);
   EXPECT_NO_THROW(ops::adaptive_softmax_loss(g, {.x = x, .tables = {table}}, targets, {.cutoffs = {10}}));
+  const ValueId rng = g.input("rng", {4}, DType::kI32);
+  for (const double bad : {-0.1, 1., std::nan("")}) {
+    EXPECT_THROW(ops::adaptive_embedding(g, ids, {table}, {}, {.cutoffs = {10}, .dropout = bad}, rng), Error);
+    EXPECT_THROW(ops::adaptive_softmax_loss(g, {.x = x, .tables = {table}, .rng = rng}, targets,
+                                            {.cutoffs = {10}, .dropout = bad}),
+                 Error);
+  }
+  for (const ValueId bad : {targets, x}) {
+    EXPECT_THROW(ops::adaptive_embedding(g, ids, {table}, {}, {.cutoffs = {10}, .dropout = 0.1}, bad), Error);
+    EXPECT_THROW(ops::adaptive_softmax_loss(g, {.x = x, .tables = {table}, .rng = bad}, targets,
+                                            {.cutoffs = {10}, .dropout = 0.1}),
+                 Error);
+  }
 }
 
 // ---- softmax

@@ -1,8 +1,8 @@
-"""GPT-2 in double, from its formulas: logits, loss, every gradient, and the losses of AdamW steps. Usage: gpt2.py DIR
+"""GPT-2 in double, from its formulas: the losses of AdamW steps. Usage: gpt2.py DIR
 
 DIR/case.json: heads (one per layer), parameters [{name, shape}], batch, length, learning_rate, weight_decay, steps.
 DIR/weights.bin: the parameters as f32, one after the other. DIR/tokens.bin: i32, tokens then targets of each step.
-Writes DIR/answers.bin as f64: logits, loss, gradients in the order of the parameters, then the loss of every step.
+Writes DIR/answers.bin as f64: the loss of every step, then the parameters after the last.
 """
 
 import array
@@ -55,21 +55,16 @@ def main(directory):
     ids = torch.frombuffer(bytearray((directory / "tokens.bin").read_bytes()), dtype=torch.int32).long()
     ids = ids.view(case["steps"], 2, case["batch"], case["length"])
 
-    def loss_of(output, step):
-        return F.cross_entropy(output.flatten(0, 1), ids[step, 1].flatten())
-
     answers = []
-    output = logits(weights, case["heads"], ids[0, 0])
-    loss = loss_of(output, 0)
-    answers += [output, loss, *torch.autograd.grad(loss, list(weights.values()))]
     optimizer = torch.optim.AdamW(weights.values(), lr=case["learning_rate"], weight_decay=case["weight_decay"])
     for step in range(case["steps"]):
         optimizer.zero_grad()
-        loss = loss_of(logits(weights, case["heads"], ids[step, 0]), step)
+        output = logits(weights, case["heads"], ids[step, 0])
+        loss = F.cross_entropy(output.flatten(0, 1), ids[step, 1].flatten())
         loss.backward()
         optimizer.step()
         answers.append(loss)
-    flat = torch.cat([a.detach().flatten() for a in answers])
+    flat = torch.cat([a.detach().flatten() for a in answers + list(weights.values())])
     with (directory / "answers.bin").open("wb") as file:
         array.array("d", flat.tolist()).tofile(file)
 

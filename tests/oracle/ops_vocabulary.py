@@ -2,6 +2,8 @@
 
 import torch
 
+import philox
+
 
 def embedding(ids, table, positions=None, first=None, *, scale=1.0):
     y = scale * table[ids]
@@ -14,7 +16,7 @@ def embedding(ids, table, positions=None, first=None, *, scale=1.0):
 def clusters(cutoffs, single_table, tables_and_projections):
     """For each cluster its first id, its rows of the tables and its projection [d, e] (None: e = d)."""
     count = 1 if single_table else len(cutoffs)
-    tables, projections = tables_and_projections[:count], tables_and_projections[count:]
+    tables, projections = tables_and_projections[:count], tables_and_projections[count : 2 * count]
     begin = 0
     for i, end in enumerate(cutoffs):
         rows = tables[0][begin:end] if single_table else tables[i]
@@ -22,12 +24,40 @@ def clusters(cutoffs, single_table, tables_and_projections):
         begin = end
 
 
-def adaptive_embedding(ids, *tables_and_projections, cutoffs, scale=1.0, single_table=False):
-    # Every word's vector, then the lookup: wasteful and plain.
-    words = []
-    for _, rows, projection in clusters(cutoffs, single_table, tables_and_projections):
-        words.append(rows if projection is None else rows @ projection.T)
-    return scale * torch.cat(words)[ids]
+def split_rng(weights, cutoffs, single_table):
+    """Tables and projections, and the rng that may follow them."""
+    count = 2 * (1 if single_table else len(cutoffs))
+    return weights[:count], weights[count] if len(weights) > count else None
+
+
+def dropped(hidden, at, rng, rate, stream):
+    """Dropout of the rows `at` of hidden [N, e], whose elements are counted as if there were no other rows."""
+    if rng is None or rate == 0:
+        return hidden
+    factors = torch.ones_like(hidden)
+    factors[at] = philox.mask(rng, len(at) * hidden.shape[1], rate, stream).reshape(len(at), hidden.shape[1])
+    return hidden * factors
+
+
+def within(ids, begin, end):
+    """Where the ids of a cluster stand."""
+    return ((ids >= begin) & (ids < end)).nonzero()[:, 0]
+
+
+def adaptive_embedding(ids, *weights, cutoffs, scale=1.0, single_table=False, dropout=0.0, stream=0):
+    weights, rng = split_rng(weights, cutoffs, single_table)
+    ends = cutoffs[-1:] if single_table else cutoffs  # one table, one lookup
+    flat, y = ids.flatten(), 0
+    for i, (begin, rows, projection) in enumerate(clusters(ends, single_table, weights)):
+        # Every id as if it were of this cluster, then 0 for those of others: wasteful and plain.
+        at = within(flat, begin, ends[i])
+        words = rows[(flat - begin).clamp(0, len(rows) - 1)]
+        if projection is not None:
+            words = dropped(words, at, rng, dropout, stream + i) @ projection.T
+        mine = torch.zeros(len(flat), 1, dtype=words.dtype)
+        mine[at] = 1
+        y = y + mine * words
+    return scale * y.reshape(*ids.shape, y.shape[-1])
 
 
 def log_probabilities(x, w, bias=None):
@@ -54,14 +84,18 @@ def mean_loss(losses, targets):
 
 
 def adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *tables_and_projections, cutoffs,
-                               order="forward", single_table=False, chunk_rows=0):
-    """log p(word) = log p_head(word) in the head, log p_head(its cluster) + log p_tail(word) in a tail."""
+                               order="forward", single_table=False, chunk_rows=0, drop=None):
+    """log p(word) = log p_head(word) in the head, log p_head(its cluster) + log p_tail(word) in a tail.
+
+    drop(i, hidden): dropout after the projection of cluster i.
+    """
     x = x.reshape(-1, x.shape[-1])
     bias = torch.zeros(cutoffs[-1], dtype=x.dtype) if bias is None else bias
     cluster_bias = 0 if cluster_bias is None else cluster_bias
     parts = []
     for i, (begin, rows, projection) in enumerate(clusters(cutoffs, single_table, tables_and_projections)):
         hidden = x if projection is None else x @ projection
+        hidden = drop(i, hidden) if drop and projection is not None else hidden
         logits = hidden @ rows.T + bias[begin : cutoffs[i]]
         if i == 0:
             if len(cutoffs) > 1:  # the head's rows are its words, then one per tail
@@ -75,8 +109,17 @@ def adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *tables_an
     return torch.cat(parts, -1)
 
 
-def adaptive_softmax_loss(x, targets, *weights, **settings):
-    return losses_of(adaptive_log_probabilities(x, *weights, **settings), targets)
+def adaptive_softmax_loss(x, targets, bias, cluster_weight, cluster_bias, *weights, cutoffs, single_table=False,
+                          dropout=0.0, stream=0, **settings):
+    weights, rng = split_rng(weights, cutoffs, single_table)
+
+    def drop(i, hidden):  # the head is for all rows that count, a tail for those whose target it holds
+        begin, end = (0, cutoffs[-1]) if i == 0 else (cutoffs[i - 1], cutoffs[i])
+        return dropped(hidden, within(targets.flatten(), begin, end), rng, dropout, stream + i)
+
+    log_p = adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *weights, cutoffs=cutoffs,
+                                       single_table=single_table, drop=drop, **settings)
+    return losses_of(log_p, targets)
 
 
 OPS = {

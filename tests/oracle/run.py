@@ -16,13 +16,14 @@ except ImportError as error:
 
 import ops_attention
 import ops_elementwise
+import ops_memory
 import ops_optimizer
 import ops_sru
 import ops_vocabulary
 import philox
 
 OPS = {}
-for family in (ops_attention, ops_elementwise, ops_optimizer, ops_sru, ops_vocabulary):
+for family in (ops_attention, ops_elementwise, ops_memory, ops_optimizer, ops_sru, ops_vocabulary):
     OPS.update(family.OPS)
 
 

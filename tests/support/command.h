@@ -2,27 +2,39 @@
 #pragma once
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 
 namespace heed::test {
 
 struct Outcome {
   int code = -1;
-  std::string output;  // standard output and standard error
+  std::string out;     // standard output
+  std::string output;  // that, and standard error behind it
 };
 
 inline Outcome heed(const std::string& arguments, const std::string& environment = "") {
   Outcome outcome;
-  FILE* pipe = popen((environment + " " HEED_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
-  if (!pipe) return outcome;
-  std::array<char, 4096> buffer;
-  while (const size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.output.append(buffer.data(), n);
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  std::string errors = "/tmp/heed-stderr-XXXXXX";
+  const int file = mkstemp(errors.data());
+  if (file < 0) return outcome;
+  close(file);
+  FILE* pipe = popen((environment + " " HEED_PROGRAM " " + arguments + " 2>" + errors).c_str(), "r");
+  if (pipe) {
+    std::array<char, 4096> buffer;
+    while (const size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
+      outcome.out.append(buffer.data(), n);
+    const int status = pclose(pipe);
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    std::ifstream from(errors);
+    outcome.output = outcome.out + std::string(std::istreambuf_iterator<char>(from), {});
+  }
+  std::remove(errors.c_str());
   return outcome;
 }
 

@@ -1,0 +1,26 @@
+#include "heed/ops/accumulate.h"
+
+#include "heed/kernels/elementwise.h"
+
+namespace heed::ops {
+
+ValueId accumulate(Graph& graph, ValueId sum, ValueId x, ValueId chunk, AccumulateSettings settings) {
+  return graph.add_one(make<Accumulate>(settings), {sum, x, chunk});
+}
+
+std::vector<TensorType> Accumulate::infer(const Signature& s) const {
+  expect_inputs(s, 3, 3);
+  expect_dtype(s, 0, DType::kF32, "the sum");
+  expect_dtype(s, 1, DType::kF32, "x");
+  expect_shape(s, 1, s.in(0), "x");
+  expect_dtype(s, 2, DType::kI32, "the chunk");
+  expect_shape(s, 2, {1}, "the chunk");
+  return {*s.inputs[0]};
+}
+
+void Accumulate::run(const Run& r) const {
+  kernels::scale({r.out(0).shape().elements(), static_cast<float>(settings_.factor), nullptr, r.in(1).f32(),
+                  r.out(0).f32(), r.in(2).i32()[0] > 0});
+}
+
+}  // namespace heed::ops
