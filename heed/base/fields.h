@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
@@ -49,6 +50,12 @@ template <class T>
 void read(const Json& json, T& member) {
   if constexpr (std::is_enum_v<T>) {
     member = enum_from_name<T>(json.get<std::string>());
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    // JSON's numbers are one kind: 512.0 is whole, 512.9 and what no int64_t holds is not.
+    const double value = json.get<double>();
+    if (value != std::floor(value) || std::abs(value) >= 0x1p63)
+      throw usage_error("it must be a whole number, it is ", json.dump());
+    member = json.is_number_integer() ? json.get<int64_t>() : static_cast<int64_t>(value);
   } else {
     json.get_to(member);
   }
@@ -73,12 +80,11 @@ Json to_json(Settings settings) {
   return json;
 }
 
-// `what` names the thing in error messages.
+// `what` names the thing in error messages. What the JSON leaves out stays as it is in `settings`.
 template <class Settings>
-Settings from_json(const Json& json, const std::string& what) {
+Settings from_json(const Json& json, const std::string& what, Settings settings = {}) {
   if (!json.is_object())
     throw usage_error(what, ": expected an object of settings, found ", json.type_name());
-  Settings settings;
   std::vector<std::string> known;
   settings.visit([&](const char* name, auto& member, const char* meaning) {
     known.push_back(name);

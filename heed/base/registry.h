@@ -20,6 +20,13 @@ class Registry {
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }
 
+  // "a, b, c", for help and messages.
+  std::string names() const {
+    std::string all;
+    for (const Entry& entry : entries_) all += (all.empty() ? "" : ", ") + entry.name;
+    return all;
+  }
+
   const Entry& find(const std::string& name) const {
     std::vector<std::string> names;
     for (const Entry& entry : entries_) {
@@ -27,10 +34,8 @@ class Registry {
       names.push_back(entry.name);
     }
     const std::string guess = nearest(name, names);
-    std::string all;
-    for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
     throw usage_error("unknown ", kind_, " '", name, "'",
-                      guess.empty() ? "" : "; did you mean '" + guess + "'?", " Known: ", all);
+                      guess.empty() ? "." : "; did you mean '" + guess + "'?", " Known: ", this->names());
   }
 
  private:

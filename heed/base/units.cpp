@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <span>
 #include <utility>
 
 #include "heed/base/error.h"
@@ -15,7 +17,37 @@ std::string with_unit(double value, const char* unit) {
   return buffer;
 }
 
+using Unit = std::pair<const char*, double>;
+
+double parse(const std::string& written, const std::string& what, std::span<const Unit> units,
+             const char* example) {
+  char* end = nullptr;
+  const double number = std::strtod(written.c_str(), &end);
+  if (end != written.c_str() && std::isfinite(number) && number >= 0) {
+    while (*end == ' ') ++end;
+    for (const auto& [name, factor] : units) {
+      if (std::string(end) == name) return number * factor;
+    }
+  }
+  throw usage_error(what, ": '", written, "' was given; write ", example);
+}
+
 }  // namespace
+
+int64_t parse_count(const std::string& written, const std::string& what) {
+  constexpr Unit kUnits[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}};
+  constexpr const char* kExample = "a whole number, such as 5000, 300K, 2.5M or 1G";
+  const double value = parse(written, what, kUnits, kExample), whole = std::round(value);
+  // 2.3M is a whole number though 2.3 has no exact double.
+  if (std::abs(value - whole) > 1e-9 * value || whole >= 0x1p63)
+    throw usage_error(what, ": '", written, "' was given; write ", kExample);
+  return static_cast<int64_t>(whole);
+}
+
+double parse_seconds(const std::string& written, const std::string& what) {
+  constexpr Unit kUnits[] = {{"", 1}, {"ms", 1e-3}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}};
+  return parse(written, what, kUnits, "a time such as 500ms, 90s, 5m or 1.5h; a number alone is seconds");
+}
 
 std::string format_bytes(int64_t bytes) {
   const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -29,11 +61,12 @@ std::string format_bytes(int64_t bytes) {
 }
 
 std::string format_count(double count) {
-  const std::pair<double, const char*> units[] = {{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+  const std::pair<double, const char*> units[] = {{1e18, "E"}, {1e15, "P"}, {1e12, "T"},
+                                                  {1e9, "G"},  {1e6, "M"},  {1e3, "k"}};
   for (const auto& [factor, name] : units) {
     if (std::abs(count) >= factor) return with_unit(count / factor, name);
   }
-  return text(count);
+  return count == std::floor(count) ? text(count) : text(std::round(10 * count) / 10);
 }
 
 std::string format_seconds(double seconds) {
@@ -45,8 +78,10 @@ std::string format_seconds(double seconds) {
   const auto whole = static_cast<long long>(seconds + 0.5);
   if (whole < 3600) {
     std::snprintf(buffer, sizeof buffer, "%lld min %02lld s", whole / 60, whole % 60);
-  } else {
+  } else if (whole < 48 * 3600) {
     std::snprintf(buffer, sizeof buffer, "%lld h %02lld min", whole / 3600, whole % 3600 / 60);
+  } else {
+    std::snprintf(buffer, sizeof buffer, "%lld days", (whole + 43200) / 86400);
   }
   return buffer;
 }

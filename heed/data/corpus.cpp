@@ -1,47 +1,109 @@
 #include "heed/data/corpus.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-
 #include "heed/base/error.h"
+#include "heed/base/hash.h"
+#include "heed/data/readers.h"
 
 namespace heed::data {
+namespace {
 
-ByteCorpus::ByteCorpus(const std::string& path, double valid_share) {
-  if (std::filesystem::is_directory(path))
-    throw usage_error("data: '", path, "' is a folder; give a text file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw usage_error("data: cannot read '", path, "': ", std::strerror(errno));
-  bytes_.assign(std::istreambuf_iterator<char>(file), {});
-  if (bytes_.size() < 2)
-    throw usage_error("data: '", path, "' holds ", bytes_.size(),
-                      " bytes; at least 2 are needed to predict one from another");
-  train_ = bytes_.size() - static_cast<size_t>(static_cast<double>(bytes_.size()) * valid_share);
+constexpr size_t kBlock = 1 << 20;  // how much of a mapped file is in memory at a time
+
+// Where the lines of about a block end.
+size_t end_of_lines(std::string_view text) {
+  if (text.size() <= kBlock) return text.size();
+  size_t line_end = text.rfind('\n', kBlock - 1);
+  if (line_end == text.npos) line_end = text.find('\n', kBlock);
+  return line_end == text.npos ? text.size() : line_end + 1;
 }
 
-StreamBatches::StreamBatches(std::span<const uint8_t> stream, int64_t sequences, int64_t length,
-                             const std::string& what)
-    : stream_(stream),
-      sequences_(sequences),
-      length_(length),
-      row_(static_cast<int64_t>(stream.size()) / sequences),
-      batches_((row_ - 1) / length) {
-  if (batches_ < 1) {
-    throw usage_error("data: ", what, " has ", stream.size(), " tokens, too few for a batch of ", sequences,
-                      " x ", length, "; at least ", sequences * (length + 1), " are needed");
-  }
+}  // namespace
+
+void Piece::forget(size_t begin, size_t end) const {
+  const int64_t offset = text.data() - file->text().data();
+  file->forget(offset + static_cast<int64_t>(begin), offset + static_cast<int64_t>(end));
 }
 
-void StreamBatches::fill(int64_t batch, std::span<int32_t> tokens, std::span<int32_t> targets) const {
-  const int64_t at = batch % batches_ * length_;
-  for (int64_t s = 0; s < sequences_; ++s) {
-    for (int64_t t = 0; t < length_; ++t) {
-      tokens[static_cast<size_t>(s * length_ + t)] = stream_[static_cast<size_t>(s * row_ + at + t)];
-      targets[static_cast<size_t>(s * length_ + t)] = stream_[static_cast<size_t>(s * row_ + at + t + 1)];
+int64_t Part::bytes() const {
+  int64_t sum = 0;
+  for (const Piece& piece : pieces) sum += static_cast<int64_t>(piece.text.size());
+  return sum;
+}
+
+uint64_t Part::hash() const {
+  uint64_t hash = 0;
+  for (const Piece& piece : pieces) {
+    // The size keeps apart the same bytes cut elsewhere: tokens do not reach over the end of a piece.
+    hash += piece.text.size();
+    for (size_t at = 0; at < piece.text.size(); at += kBlock) {
+      hash = hash_bytes(piece.text.substr(at, kBlock), hash);
+      piece.forget(at, std::min(at + kBlock, piece.text.size()));
     }
   }
+  return hash;
+}
+
+Corpus::Corpus(std::string name, std::string reader, Reading reading)
+    : name_(std::move(name)),
+      reader_(std::move(reader)),
+      files_(std::move(reading.files)),
+      notes_(std::move(reading.notes)) {
+  for (Split split : kSplits) {
+    Part& part = parts_[static_cast<size_t>(split)];
+    part.name = heed::text("the ", enum_name(split), " part of '", name_, "'");
+    for (const Piece& piece : reading[split]) {
+      if (!piece.text.empty()) part.pieces.push_back(piece);
+    }
+  }
+}
+
+const Part& Corpus::part(Split split) const {
+  const Part& part = parts_[static_cast<size_t>(split)];
+  if (!part.pieces.empty()) return part;
+  std::string found;
+  for (Split other : kSplits) {
+    if (has(other)) found += (found.empty() ? "" : ", ") + enum_name(other);
+  }
+  throw usage_error(
+      "data: '", name_, "', read as ", reader_, ", has no ", enum_name(split), " part, only ", found,
+      "; give a folder with train.txt, valid.txt and test.txt, a longer text, or the reader whole to "
+      "score all of it");
+}
+
+TextSource Corpus::text(std::vector<Split> splits) const {
+  std::vector<const Part*> parts;
+  for (Split split : splits) parts.push_back(&part(split));
+  return [parts](const std::function<void(std::string_view)>& take) {
+    for (const Part* part : parts) {
+      for (const Piece& piece : part->pieces) {
+        for (size_t begin = 0, end = 0; begin < piece.text.size(); begin = end) {
+          end = begin + end_of_lines(piece.text.substr(begin));
+          take(piece.text.substr(begin, end - begin));
+          piece.forget(begin, end);
+        }
+      }
+    }
+  };
+}
+
+Corpus open_corpus(const std::filesystem::path& path, const std::string& reader_name) {
+  const Reader* reader = &readers().find(reader_name);
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    throw usage_error("data: '", path.string(), "' ",
+                      error ? "cannot be read: " + error.message() : "does not exist",
+                      "; give a text file, or a folder of them");
+  }
+  Reading reading;
+  // A name such as enwik8.zip must not be enough to take what is packed for text.
+  reading.any_bytes = reader->any_bytes;
+  if (!reader->read) reader = &recognise(path);
+  reader->read(path, reading);
+  Corpus corpus(path.string(), reader->name, std::move(reading));
+  for (Split split : kSplits) {
+    if (corpus.has(split)) return corpus;
+  }
+  throw usage_error("data: '", path.string(), "' holds nothing but blanks");
 }
 
 }  // namespace heed::data

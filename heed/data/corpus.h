@@ -1,37 +1,82 @@
-// Text as a stream of tokens, and batches of it.
+// Text on disk, in up to three parts: train, valid, test.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <span>
+#include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include "heed/base/fields.h"
+#include "heed/base/files.h"
+#include "heed/data/tokenizer.h"
 
 namespace heed::data {
 
-// A text file, one token per byte. The last `valid_share` of it is kept for validation.
-class ByteCorpus {
- public:
-  explicit ByteCorpus(const std::string& path, double valid_share = 0.05);
-  std::span<const uint8_t> train() const { return std::span(bytes_).first(train_); }
-  std::span<const uint8_t> valid() const { return std::span(bytes_).subspan(train_); }
+enum class Split { kTrain, kValid, kTest };
+inline constexpr std::array kSplits = {Split::kTrain, Split::kValid, Split::kTest};
 
- private:
-  std::vector<uint8_t> bytes_;
-  size_t train_ = 0;
+// A stretch of one file.
+struct Piece {
+  std::string_view text;
+  const MappedFile* file = nullptr;
+  // Says that bytes [begin, end) of the text were read and need not be kept in memory.
+  void forget(size_t begin, size_t end) const;
 };
 
-// Cuts a stream into `sequences` equal rows and walks them side by side, `length` tokens at a time; target =
-// next token. At the end of the rows it begins anew.
-class StreamBatches {
+struct Part {
+  std::string name;           // "the train part of 'data/enwik8'", for messages
+  std::vector<Piece> pieces;  // in order, none of them empty; one per file
+  int64_t bytes() const;
+  // Of every byte and of the cuts between pieces; 100 MB take some hundredths of a second.
+  uint64_t hash() const;
+};
+
+// What a reader fills.
+struct Reading {
+  bool any_bytes = false;  // binary files are as good as text
+  std::vector<std::unique_ptr<const MappedFile>> files;
+  std::array<std::vector<Piece>, 3> pieces;
+  std::vector<std::string> notes;
+  std::vector<Piece>& operator[](Split split) { return pieces[static_cast<size_t>(split)]; }
+};
+
+// Owns the files its parts look into; nothing is copied.
+class Corpus {
  public:
-  // `what` names the stream in messages.
-  StreamBatches(std::span<const uint8_t> stream, int64_t sequences, int64_t length, const std::string& what);
-  int64_t batches() const { return batches_; }  // per pass
-  void fill(int64_t batch, std::span<int32_t> tokens, std::span<int32_t> targets) const;
+  Corpus(std::string name, std::string reader, Reading reading);
+  const std::string& name() const { return name_; }
+  const std::string& reader() const { return reader_; }
+  // What the reader left out, one sentence each, for the user to know.
+  const std::vector<std::string>& notes() const { return notes_; }
+  bool has(Split split) const { return !parts_[static_cast<size_t>(split)].pieces.empty(); }
+  // A part that has no text is an Error.
+  const Part& part(Split split) const;
+  // The text of these parts, for learning a vocabulary; the corpus must outlive it. Large pieces come in
+  // several, about a MiB of whole lines each.
+  TextSource text(std::vector<Split> splits) const;
 
  private:
-  std::span<const uint8_t> stream_;
-  int64_t sequences_, length_, row_, batches_;
+  std::string name_, reader_;
+  std::vector<std::unique_ptr<const MappedFile>> files_;
+  std::array<Part, 3> parts_;
+  std::vector<std::string> notes_;
 };
+
+// `reader` is a name in readers() (readers.h); "auto" takes the first that recognises the path. What is
+// missing, empty, packed or binary is refused.
+Corpus open_corpus(const std::filesystem::path& path, const std::string& reader = "auto");
 
 }  // namespace heed::data
+
+template <>
+struct heed::EnumNames<heed::data::Split> {
+  static constexpr std::pair<heed::data::Split, const char*> names[] = {
+      {heed::data::Split::kTrain, "train"},
+      {heed::data::Split::kValid, "valid"},
+      {heed::data::Split::kTest, "test"},
+  };
+};

@@ -23,7 +23,36 @@ TEST(Units, AreReadable) {
   EXPECT_EQ(format_seconds(0.0123), "12.3 ms");
   EXPECT_EQ(format_seconds(0), "0 s");
   EXPECT_EQ(format_seconds(4000), "1 h 06 min");
+  EXPECT_EQ(format_seconds(130332060), "1508 days");
   EXPECT_EQ(format_count(124439808), "124 M");
+  EXPECT_EQ(format_count(5.469e15), "5.5 P");
+  EXPECT_EQ(format_count(76.8171), "76.8");
+  EXPECT_EQ(format_count(768), "768");
+}
+
+TEST(Units, AreReadAsPeopleWriteThem) {
+  EXPECT_EQ(parse_count("3M", "n"), 3000000);
+  EXPECT_EQ(parse_count("2.3M", "n"), 2300000);
+  EXPECT_EQ(parse_count("300k", "n"), 300000);
+  EXPECT_EQ(parse_count("1 G", "n"), 1000000000);
+  EXPECT_EQ(parse_count("1e6", "n"), 1000000);
+  EXPECT_EQ(parse_count("0", "n"), 0);
+  EXPECT_EQ(parse_seconds("90", "t"), 90);
+  EXPECT_EQ(parse_seconds("90s", "t"), 90);
+  EXPECT_EQ(parse_seconds("5m", "t"), 300);
+  EXPECT_EQ(parse_seconds("1.5h", "t"), 5400);
+  EXPECT_DOUBLE_EQ(parse_seconds("250ms", "t"), 0.25);
+  for (const char* wrong : {"", "M", "3X", "-3", "1.5", "nan", "inf", "3MM", "9e30", "1e18G"})
+    EXPECT_THROW(parse_count(wrong, "n"), Error) << wrong;
+  for (const char* wrong : {"", "s", "-1s", "3 weeks", "nan", "inf"})
+    EXPECT_THROW(parse_seconds(wrong, "t"), Error) << wrong;
+  try {
+    parse_count("many", "--tokens");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kUsage);
+    EXPECT_STREQ(error.what(),
+                 "--tokens: 'many' was given; write a whole number, such as 5000, 300K, 2.5M or 1G");
+  }
 }
 
 // Known answers published with the generator (Random123).

@@ -1,0 +1,82 @@
+// Tokens side by side: a batch is B sequences of T tokens, and a step is a number.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/data/token_stream.h"
+
+namespace heed::data {
+
+inline constexpr int32_t kIgnored = -1;  // as a target: this position does not count
+
+struct BatchShape {
+  int64_t sequences = 1;  // B
+  int64_t length = 1;     // T
+  int64_t chunks = 1;     // a batch is filled in so many pieces of B / chunks sequences
+};
+
+struct BatchInfo {
+  int64_t epoch = 0;
+  bool first_of_epoch = false;  // sequences do not continue those of the step before
+  int64_t counted = 0;          // positions of this chunk whose target is not ignored
+  int64_t counted_in_batch = 0;
+};
+
+// Sequence b of step n + 1 continues sequence b of step n, within an epoch. What a step holds is a function
+// of its number: a run that goes on needs nothing else. Going from step to step is cheap; going elsewhere may
+// not be.
+class Batches {
+ public:
+  virtual ~Batches() = default;
+  const BatchShape& shape() const { return shape_; }
+  int64_t segments() const { return segments_; }  // steps of an epoch
+  // tokens, targets: [B / chunks, T]. The target is the next token. Where the text ends too early, tokens are
+  // 0 and targets kIgnored; that is so at the ends of epochs only, so no later token is influenced if memory
+  // is cleared there.
+  virtual BatchInfo fill(int64_t step, int64_t chunk, std::span<int32_t> tokens,
+                         std::span<int32_t> targets) = 0;
+
+ protected:
+  // `name` is what messages call the text.
+  Batches(BatchShape shape, const std::string& name);
+  int64_t rows() const { return shape_.sequences / shape_.chunks; }
+  void check(int64_t step, int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) const;
+
+  BatchShape shape_;
+  int64_t segments_ = 0;
+};
+
+struct StreamOptions {
+  bool roll = false;           // each epoch begins its streams at other places
+  uint64_t seed = 0;           // of these places
+  bool short_segment = true;   // false: an epoch ends before a segment that is not whole (training only)
+  int64_t warm_up_tokens = 0;  // that every counted token should have before it (evaluation only)
+};
+
+// The N tokens as B streams of floor(N / B) in a row, walked side by side. The first token of a stream is not
+// predicted, so an epoch counts B (floor(N / B) - 1) positions.
+//
+// With a warm-up of M tokens an epoch begins with ceil(M / T) segments that are not counted: the tokens
+// before each stream, which end the stream before it; before the first stream stands the last.
+class StreamBatches : public Batches {
+ public:
+  // `stream` must outlive the batches.
+  StreamBatches(const TokenStream& stream, BatchShape shape, StreamOptions options = {});
+  BatchInfo fill(int64_t step, int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) override;
+  int64_t counted_in_epoch() const;
+
+ private:
+  int64_t offset(int64_t epoch, int64_t row) const;
+  void read(int64_t row, int64_t at, int64_t offset, std::span<int32_t> to) const;
+
+  const TokenStream& stream_;
+  StreamOptions options_;
+  int64_t row_length_;
+  int64_t warm_up_segments_;
+  std::vector<int32_t> read_;  // T + 1 tokens of one row
+};
+
+}  // namespace heed::data

@@ -1,0 +1,10 @@
+// One token per byte: V = 256, nothing to learn, any text can be said.
+#pragma once
+
+#include "heed/data/tokenizer.h"
+
+namespace heed::data {
+
+TokenizerEntry bytes_tokenizer();
+
+}  // namespace heed::data

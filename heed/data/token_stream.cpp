@@ -1,0 +1,218 @@
+// The file: tokens as u16 or i32, zeros up to a multiple of 8 bytes, piece ends as i64, then what describes
+// them. That comes last because it is known last, and a file that was cut short has none.
+#include "heed/data/token_stream.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+
+#include "heed/base/error.h"
+#include "heed/base/files.h"
+#include "heed/base/hash.h"
+#include "heed/base/threads.h"
+
+namespace heed::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kBlock = 1 << 20;
+constexpr uint64_t kMagic = 0x6e656b6f74646568;  // "hedtoken"
+constexpr int64_t kVersion = 1;
+
+struct Description {
+  uint64_t magic = kMagic;
+  int64_t version = kVersion;
+  uint64_t text_hash = 0, tokenizer_hash = 0;
+  int64_t bytes_per_token = 0, tokens = 0, text_bytes = 0, pieces = 0;
+  uint64_t checksum = 0;  // of everything before it
+};
+constexpr int64_t kDescriptionSize = sizeof(Description);
+
+template <class T>
+std::string_view bytes_of(const T* from, size_t count) {
+  return {reinterpret_cast<const char*>(from), count * sizeof(T)};
+}
+
+int64_t padded(int64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+// Hashes what it writes, in blocks that a reader can make again.
+class BlockWriter {
+ public:
+  explicit BlockWriter(std::ostream& out) : out_(out) {}
+  void write(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const size_t take = std::min(bytes.size(), kBlock - block_.size());
+      block_ += bytes.substr(0, take);
+      bytes.remove_prefix(take);
+      if (block_.size() == kBlock) flush();
+    }
+  }
+  // Of all that was written.
+  uint64_t checksum() {
+    if (!block_.empty()) flush();
+    return checksum_;
+  }
+
+ private:
+  void flush() {
+    checksum_ = hash_bytes(block_, checksum_);
+    out_.write(block_.data(), static_cast<std::streamsize>(block_.size()));
+    block_.clear();
+  }
+  std::ostream& out_;
+  std::string block_;
+  uint64_t checksum_ = 0;
+};
+
+uint64_t checksum_of(const FileReader& file, int64_t bytes) {
+  uint64_t checksum = 0;
+  std::vector<std::byte> block;
+  for (int64_t at = 0; at < bytes; at += static_cast<int64_t>(block.size())) {
+    block.resize(std::min(kBlock, static_cast<size_t>(bytes - at)));
+    file.read(at, block);
+    checksum = hash_bytes(bytes_of(block.data(), block.size()), checksum);
+  }
+  return checksum;
+}
+
+// About a block of text, to where the tokenizer allows a cut; more if it allows none so soon.
+size_t next_cut(std::string_view text, const Tokenizer& tokenizer) {
+  for (size_t wanted = kBlock; wanted < text.size(); wanted *= 2) {
+    const size_t cut = tokenizer.cut_before(text, wanted);
+    if (cut > 0) return cut;
+  }
+  return text.size();
+}
+
+struct Job {
+  std::string_view text;
+  std::vector<int32_t> tokens;
+  std::exception_ptr error;
+};
+
+void encode(std::span<Job> jobs, const Tokenizer& tokenizer) {
+  const auto count = static_cast<int64_t>(jobs.size());
+  parallel_for(count, static_cast<int>(count), [&](int64_t i) {
+    Job& job = jobs[static_cast<size_t>(i)];
+    job.tokens.clear();
+    try {
+      tokenizer.encode(job.text, job.tokens);
+    } catch (...) {
+      job.error = std::current_exception();
+    }
+  });
+  for (const Job& job : jobs) {
+    if (job.error) std::rethrow_exception(job.error);
+  }
+}
+
+void write_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_t bytes_per_token,
+                  std::vector<uint16_t>& narrow, BlockWriter& out) {
+  for (const int32_t token : tokens) HEED_ASSERT(token >= 0 && token < vocabulary);
+  if (bytes_per_token == 4) return out.write(bytes_of(tokens.data(), tokens.size()));
+  narrow.assign(tokens.begin(), tokens.end());
+  out.write(bytes_of(narrow.data(), narrow.size()));
+}
+
+void make(const Part& part, const Tokenizer& tokenizer, Description description, std::ostream& stream,
+          const TokenStream::Progress& progress) {
+  BlockWriter out(stream);
+  description.text_bytes = part.bytes();
+  description.bytes_per_token = tokenizer.size() <= 65536 ? 2 : 4;
+  description.pieces = static_cast<int64_t>(part.pieces.size());
+  // A job holds a block of text and its tokens; more than a few of them side by side only take memory.
+  std::vector<Job> jobs(static_cast<size_t>(std::clamp(thread_count(), 1, 8)));
+  std::vector<uint16_t> narrow;
+  std::vector<int64_t> piece_ends;
+  int64_t done = 0;
+  for (const Piece& piece : part.pieces) {
+    for (size_t begin = 0; begin < piece.text.size() && stream;) {
+      size_t at = begin, count = 0;
+      for (; count < jobs.size() && at < piece.text.size(); at += jobs[count++].text.size()) {
+        const std::string_view rest = piece.text.substr(at);
+        jobs[count].text = rest.substr(0, next_cut(rest, tokenizer));
+      }
+      encode(std::span(jobs).first(count), tokenizer);
+      for (const Job& job : std::span(jobs).first(count)) {
+        write_tokens(job.tokens, tokenizer.size(), description.bytes_per_token, narrow, out);
+        description.tokens += static_cast<int64_t>(job.tokens.size());
+      }
+      piece.forget(begin, at);
+      done += static_cast<int64_t>(at - begin);
+      begin = at;
+      if (progress) progress(done, description.text_bytes);
+    }
+    piece_ends.push_back(description.tokens);
+  }
+  const int64_t bytes = description.tokens * description.bytes_per_token;
+  out.write(std::string(static_cast<size_t>(padded(bytes) - bytes), '\0'));
+  out.write(bytes_of(piece_ends.data(), piece_ends.size()));
+  out.write(bytes_of(&description, 1).substr(0, offsetof(Description, checksum)));
+  description.checksum = out.checksum();
+  stream.write(reinterpret_cast<const char*>(&description.checksum), sizeof description.checksum);
+}
+
+}  // namespace
+
+TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs::path& cache,
+                         const Progress& progress)
+    : name_(part.name), end_(tokenizer.end()) {
+  Description description;
+  description.text_hash = part.hash();
+  description.tokenizer_hash = hash_bytes(tokenizer.to_json().dump());
+  path_ =
+      cache / (hash_name(description.text_hash) + "-" + hash_name(description.tokenizer_hash) + ".tokens");
+  if (open(description.text_hash, description.tokenizer_hash)) return;
+  std::error_code error;
+  fs::create_directories(cache, error);
+  if (error) throw failure("the folder '", cache.string(), "' for tokens cannot be made: ", error.message());
+  try {
+    write_file(path_, [&](std::ostream& out) { make(part, tokenizer, description, out, progress); });
+  } catch (const Error& wrong) {
+    throw Error(text("tokens of ", name_, ": ", wrong.what()), wrong.code());
+  }
+  if (!open(description.text_hash, description.tokenizer_hash))
+    throw failure(path_.string(), ": was written, but cannot be read back");
+}
+
+bool TokenStream::open(uint64_t text_hash, uint64_t tokenizer_hash) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path_, ignored)) return false;
+  FileReader file(path_);
+  if (file.size() < kDescriptionSize) return false;
+  Description found;
+  file.read(file.size() - kDescriptionSize, std::as_writable_bytes(std::span(&found, 1)));
+  if (found.magic != kMagic || found.version != kVersion) return false;
+  if (found.text_hash != text_hash || found.tokenizer_hash != tokenizer_hash) return false;
+  if (checksum_of(file, file.size() - static_cast<int64_t>(sizeof found.checksum)) != found.checksum)
+    return false;
+  const int64_t table = padded(found.tokens * found.bytes_per_token);
+  HEED_ASSERT(table + found.pieces * 8 + kDescriptionSize == file.size());
+  piece_ends_.resize(static_cast<size_t>(found.pieces));
+  file.read(table, std::as_writable_bytes(std::span(piece_ends_)));
+  size_ = found.tokens;
+  text_bytes_ = found.text_bytes;
+  bytes_per_token_ = found.bytes_per_token;
+  reader_ = std::move(file);
+  return true;
+}
+
+void TokenStream::copy(int64_t begin, int64_t count, int32_t* out) const {
+  HEED_ASSERT(begin >= 0 && count >= 0 && begin + count <= size_);
+  if (bytes_per_token_ == 4) {
+    reader_.read(begin * 4, std::as_writable_bytes(std::span(out, static_cast<size_t>(count))));
+    return;
+  }
+  std::array<uint16_t, 4096> narrow;
+  while (count > 0) {
+    const auto part = std::span(narrow).first(std::min(narrow.size(), static_cast<size_t>(count)));
+    reader_.read(begin * 2, std::as_writable_bytes(part));
+    out = std::copy(part.begin(), part.end(), out);
+    begin += static_cast<int64_t>(part.size());
+    count -= static_cast<int64_t>(part.size());
+  }
+}
+
+}  // namespace heed::data

@@ -1,0 +1,48 @@
+// The tokens of a part, kept in a file so that a text is tokenised once.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "heed/base/file_reader.h"
+#include "heed/data/corpus.h"
+#include "heed/data/tokenizer.h"
+
+namespace heed::data {
+
+class TokenStream {
+ public:
+  // Called with the bytes of text done and all of them, while the text is tokenised.
+  using Progress = std::function<void(int64_t done, int64_t all)>;
+  // The tokens of `part`. They are read from a file in `cache`, which is made first if it is not there or is
+  // not whole. Its name tells texts and vocabularies apart. Several threads encode at the same time.
+  TokenStream(const Part& part, const Tokenizer& tokenizer, const std::filesystem::path& cache,
+              const Progress& progress = {});
+
+  const std::string& name() const { return name_; }  // of the part, for messages
+  int64_t size() const { return size_; }
+  int64_t text_bytes() const { return text_bytes_; }  // that the tokens stand for
+  int32_t end() const { return end_; }                // Tokenizer::end
+  // Where the tokens of each piece end; the last is size().
+  std::span<const int64_t> piece_ends() const { return piece_ends_; }
+  const std::filesystem::path& file() const { return path_; }
+
+  // Reads from the file each time, a few microseconds; nothing stays in memory.
+  void copy(int64_t begin, int64_t count, int32_t* out) const;
+
+ private:
+  bool open(uint64_t text_hash, uint64_t tokenizer_hash);
+
+  std::string name_;
+  int32_t end_;
+  std::filesystem::path path_;
+  FileReader reader_;
+  int64_t size_ = 0, text_bytes_ = 0, bytes_per_token_ = 0;
+  std::vector<int64_t> piece_ends_;
+};
+
+}  // namespace heed::data

@@ -1,0 +1,75 @@
+// Text to token ids and back. One file per kind, one line in tokenizers.cpp.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/base/fields.h"
+#include "heed/base/registry.h"
+
+namespace heed::data {
+
+class Tokenizer {
+ public:
+  virtual ~Tokenizer() = default;
+  virtual std::string_view kind() const = 0;  // its name in `tokenizers`
+  virtual int64_t size() const = 0;           // of the vocabulary V
+  // Appends the ids of `text`, which may be any bytes. What the vocabulary cannot express is an Error that
+  // names it. Texts cut at `cut_before` and encoded piece by piece give the ids of the whole. Several threads
+  // may encode at once.
+  virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
+  // A position <= `position`, not far before it, at which the text may be cut; `position` itself for bytes. 0
+  // if there is none. `text` is the whole text, of which no more than some bytes around the answer are read.
+  virtual size_t cut_before(std::string_view text, size_t position) const = 0;
+  // The bytes of the ids, which need not be whole UTF-8 characters. An id out of range is an Error.
+  virtual std::string decode(std::span<const int32_t> ids) const = 0;
+  // What tokenizer.json holds: Hugging Face's format, readable by `load_tokenizer`.
+  virtual Json to_json() const = 0;
+  // The id that ends a line or a document; -1 where the vocabulary has none.
+  virtual int32_t end() const { return -1; }
+
+ protected:
+  // The id as an index; an Error if it is out of range.
+  size_t index_of(int32_t id) const;
+};
+
+// What to build a vocabulary with.
+struct TokenizerSpec {
+  std::string kind = "bytes";
+  int64_t vocabulary = 0;
+  std::string newline = "keep";
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("kind", kind, "bytes, characters, words, lm1b or bpe");
+    field("vocabulary", vocabulary,
+          "size to learn, for bpe; most words to keep, for words and lm1b; 0: no limit");
+    field("newline", newline, "what a line end becomes with characters: keep, drop or eos");
+  }
+};
+
+// The text a vocabulary is learned from: calls its argument with each piece, in order. A piece is a text of
+// its own (a file): no line and no word goes on in the next one.
+using TextSource = std::function<void(const std::function<void(std::string_view)>&)>;
+
+struct TokenizerEntry {
+  std::string name;
+  std::string meaning;
+  std::unique_ptr<Tokenizer> (*learn)(const TokenizerSpec& spec, const TextSource& text);
+  // From tokenizer.json; null if the file is of another kind, an Error if it is of this one and damaged.
+  std::unique_ptr<Tokenizer> (*read)(const Json& json);
+};
+const Registry<TokenizerEntry>& tokenizers();
+
+std::unique_ptr<Tokenizer> learn_tokenizer(const TokenizerSpec& spec, const TextSource& text);
+// For kinds that do not ask what a line end becomes: refuses a `newline` that was set.
+void refuse_newline(const TokenizerSpec& spec);
+// From a tokenizer.json, or from a folder that has one, or that has GPT-2's encoder.json and vocab.bpe.
+std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
+
+}  // namespace heed::data

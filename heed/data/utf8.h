@@ -1,0 +1,43 @@
+// UTF-8 of texts that may be damaged. Overlong forms, surrogates and what lies beyond U+10FFFF are invalid,
+// and each byte of something invalid stands alone. So ASCII and first bytes always begin a character.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace heed::data {
+
+struct Utf8Character {
+  int32_t code_point = -1;  // -1: an invalid byte
+  uint8_t length = 1;
+};
+
+inline bool is_continuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
+
+// The character that begins at `at` < text.size().
+inline Utf8Character utf8_at(std::string_view text, size_t at) {
+  const auto first = static_cast<uint8_t>(text[at]);
+  if (first < 0x80) return {first, 1};
+  const uint8_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || length > text.size() - at) return {};
+  int32_t code_point = first & (0x7F >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if (!is_continuation(text[at + i])) return {};
+    code_point = code_point << 6 | (text[at + i] & 0x3F);
+  }
+  if (length == 3 && (code_point < 0x800 || (code_point >= 0xD800 && code_point <= 0xDFFF))) return {};
+  if (length == 4 && (code_point < 0x10000 || code_point > 0x10FFFF)) return {};
+  return {code_point, length};
+}
+
+inline bool is_utf8(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const Utf8Character character = utf8_at(text, at);
+    if (character.code_point < 0) return false;
+    at += character.length;
+  }
+  return true;
+}
+
+}  // namespace heed::data
