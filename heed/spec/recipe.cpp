@@ -1,0 +1,101 @@
+#include "heed/spec/recipe.h"
+
+#include <algorithm>
+#include <fstream>
+
+namespace heed::spec {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path recipes_folder() {
+  const char* elsewhere = std::getenv("HEED_RECIPES");
+  return elsewhere ? elsewhere : HEED_RECIPES_DIR;
+}
+
+template <class T>
+T read_part(const Json& json, const std::string& key, const std::string& what) {
+  try {
+    return json.value(key, T());
+  } catch (const Json::exception&) {
+    throw usage_error(what, ": '", key, "' must be text or a list of sentences, it is ", json.at(key).dump());
+  }
+}
+
+Json parse(const std::string& content, const std::string& what) {
+  try {
+    return Json::parse(content);
+  } catch (const Json::parse_error& error) {
+    const std::string before = content.substr(0, std::max<size_t>(error.byte, 1) - 1);
+    throw usage_error(what, ": not JSON from line ", 1 + std::count(before.begin(), before.end(), '\n'),
+                      ", column ", before.size() - before.rfind('\n'),
+                      " on; a recipe is an object such as {\"model\": {\"arch\": \"(sf)x2\"}}");
+  }
+}
+
+const std::vector<std::string> kKeys = {"about", "published", "model", "data", "training", "evaluation"};
+
+}  // namespace
+
+Recipe read_recipe(const Json& json, const std::string& what) {
+  if (!json.is_object() || !json.contains("model"))
+    throw usage_error(what, ": a recipe is an object with at least \"model\": {...}");
+  for (const auto& [key, value] : json.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
+    const std::string guess = nearest(key, kKeys);
+    throw usage_error(what, ": unknown part '", key, "'",
+                      guess.empty() ? "" : "; did you mean '" + guess + "'?");
+  }
+  Recipe recipe;
+  recipe.about = read_part<std::string>(json, "about", what);
+  recipe.published = read_part<std::vector<std::string>>(json, "published", what);
+  recipe.model = read_model_spec(json.at("model"), what + ": model");
+  recipe.data = from_json<DataSpec>(json.value("data", Json::object()), what + ": data");
+  recipe.training = from_json<TrainingSpec>(json.value("training", Json::object()), what + ": training");
+  recipe.evaluation =
+      from_json<EvaluationSpec>(json.value("evaluation", Json::object()), what + ": evaluation");
+  validate(recipe.training);
+  validate(recipe.evaluation);
+  return recipe;
+}
+
+Json to_json(const Recipe& recipe) {
+  Json json = {{"model", heed::to_json(recipe.model)},
+               {"data", heed::to_json(recipe.data)},
+               {"training", heed::to_json(recipe.training)},
+               {"evaluation", heed::to_json(recipe.evaluation)}};
+  if (!recipe.about.empty()) json["about"] = recipe.about;
+  if (!recipe.published.empty()) json["published"] = recipe.published;
+  return json;
+}
+
+Recipe load_recipe(const std::string& name_or_path) {
+  fs::path path = name_or_path;
+  if (fs::is_directory(path))
+    throw usage_error("'", name_or_path,
+                      "' is a folder, neither a file nor a recipe; `heed recipes` lists them");
+  if (!fs::is_regular_file(path)) path = recipes_folder() / (name_or_path + ".json");
+  std::ifstream file(path);
+  if (!file) {
+    const std::string guess = nearest(name_or_path, recipe_names());
+    throw usage_error("'", name_or_path, "' is neither a file nor a recipe; ",
+                      guess.empty() ? "`heed recipes` lists them" : "did you mean '" + guess + "'?");
+  }
+  const std::string content(std::istreambuf_iterator<char>(file), {});
+  const Json json = parse(content, path.string());
+  Recipe recipe = read_recipe(json, path.string());
+  recipe.name = path.stem();
+  return recipe;
+}
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(recipes_folder(), error)) {
+    if (file.path().extension() == ".json") names.push_back(file.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace heed::spec

@@ -1,0 +1,45 @@
+// A recipe: a model with its data, its training, how it is judged, and what it should reach. One file each in
+// recipes/; the same form is a spec a user writes, where only "model" is needed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "heed/spec/model_spec.h"
+#include "heed/spec/training_spec.h"
+
+namespace heed::spec {
+
+struct DataSpec {
+  std::string reader = "auto";
+  std::string tokenizer = "bytes";
+  int64_t vocabulary = 0;
+  std::string newline = "keep";
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("reader", reader, "how files become train, valid and test text");
+    field("tokenizer", tokenizer, "bytes, characters, words, lm1b or bpe");
+    field("vocabulary", vocabulary, "size to learn, for bpe; 0: everything that occurs, for the others");
+    field("newline", newline, "what a line end becomes with characters: keep, drop or eos");
+  }
+};
+
+struct Recipe {
+  std::string name;  // of the file
+  std::string about;
+  std::vector<std::string> published;  // what the authors report, one sentence each with its source
+  ModelSpec model;
+  DataSpec data;
+  TrainingSpec training;
+  EvaluationSpec evaluation;
+};
+
+Recipe read_recipe(const Json& json, const std::string& what);
+Json to_json(const Recipe& recipe);  // read_recipe gives it back, but for the name
+// From a file, or by name from the folder of recipes ("gpt2-124m"). Checked.
+Recipe load_recipe(const std::string& name_or_path);
+// All in the folder of recipes, by name. HEED_RECIPES overrides the folder the program was built with.
+std::vector<std::string> recipe_names();
+
+}  // namespace heed::spec
