@@ -1,0 +1,48 @@
+// Checkpoints: folders step-00000123, side by side, each complete or not there at all.
+//
+//   model.safetensors   the parameters
+//   state.safetensors   everything else that training carries on: moments, memories
+//   progress.json       what the caller wants to know when it goes on
+//
+// A checkpoint is written under a temporary name, brought to the disk, then renamed. Whatever kills the
+// process, what was complete before stays complete.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "heed/base/fields.h"
+#include "heed/store/safetensors.h"
+
+namespace heed::store {
+
+// Which older checkpoints stay when a new one is complete.
+struct Retention {
+  int64_t keep = 2;                   // the newest, the new one among them; at least 1
+  std::vector<int64_t> protect = {};  // steps that stay in any case, such as the best
+};
+
+// Writes folder/step-..., which is returned, and then removes older ones; those of later steps are left
+// alone. The folder is made if need be. An Error (full disk, no permission) leaves all others as they were.
+std::filesystem::path save_checkpoint(const std::filesystem::path& folder, int64_t step,
+                                      const Tensors& parameters, const Tensors& states, const Json& progress,
+                                      const Retention& retention = {});
+
+struct LatestCheckpoint {
+  std::filesystem::path path;  // empty if there is none
+  int64_t step = -1;
+  int64_t damaged = 0;             // newer ones that were skipped
+  std::vector<std::string> notes;  // what was skipped and why, what was cleaned up: for the user to see
+};
+// The newest one that is whole. Removes what processes that no longer live have left half written.
+LatestCheckpoint latest_checkpoint(const std::filesystem::path& folder);
+
+// Fills the tensors and returns progress.json. Names, types and shapes must be those of the checkpoint, none
+// missing, none left over; otherwise an Error lists the differences and nothing has been touched.
+Json load_checkpoint(const std::filesystem::path& path, const Tensors& parameters, const Tensors& states);
+// The same for the parameters alone, to use a model without training it further.
+Json load_checkpoint(const std::filesystem::path& path, const Tensors& parameters);
+
+}  // namespace heed::store

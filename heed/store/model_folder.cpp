@@ -1,0 +1,74 @@
+#include "heed/store/model_folder.h"
+
+#include "heed/store/gpt2_names.h"
+#include "heed/store/json_file.h"
+#include "heed/store/unfinished.h"
+
+namespace heed::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+spec::Recipe read_config(const fs::path& path) {
+  const Json config = read_json_object(path / "config.json");
+  const std::string what = (path / "config.json").string();
+  if (config.contains("heed")) return spec::read_recipe(config.at("heed"), what);
+  const Json type = config.value("model_type", Json());
+  if (type != "gpt2")
+    throw usage_error(what, ": model_type is ", type.dump(),
+                      "; heed reads its own models and Hugging Face's gpt2");
+  spec::Recipe recipe;
+  recipe.model = read_gpt2_config(config, what);
+  recipe.data.tokenizer = "bpe";
+  recipe.evaluation.length = recipe.model.context;
+  return recipe;
+}
+
+}  // namespace
+
+bool is_model_folder(const fs::path& path) { return fs::is_regular_file(path / "config.json"); }
+
+ModelFolder::ModelFolder(const fs::path& path)
+    : path_(path),
+      recipe_(read_config(path)),
+      gpt2_names_(is_plain_gpt2(recipe_.model)),
+      file_(path / "model.safetensors") {
+  recipe_.name = path.filename().empty() ? path.parent_path().filename() : path.filename();
+}
+
+void ModelFolder::read(const std::string& name, const Tensor& into) const {
+  std::string stored = name;
+  if (gpt2_names_) {
+    // With and without the prefix: both are found in folders of theirs.
+    stored = gpt2_name(name);
+    if (!file_.contains(stored)) stored = "transformer." + stored;
+  }
+  const std::string where = (path_ / "model.safetensors").string();
+  if (!file_.contains(stored))
+    throw usage_error(where, ": has no tensor ", quoted(stored),
+                      "; the weights are of another architecture than config.json");
+  const StoredTensor& info = file_.info(stored);
+  bool fits = static_cast<int>(info.shape.size()) == into.shape().rank();
+  for (int i = 0; fits && i < into.shape().rank(); ++i)
+    fits = info.shape[static_cast<size_t>(i)] == into.shape().dim(i);
+  if (!fits)
+    throw usage_error(where, ": ", quoted(stored), " is ", info.str(), ", the model of config.json needs ",
+                      into.type.str());
+  file_.read_f32(stored, into.floats());
+}
+
+void save_model_folder(const fs::path& path, const spec::Recipe& recipe, const Tensors& weights,
+                       const Json& tokenizer) {
+  const bool gpt2 = is_plain_gpt2(recipe.model);
+  Json config = gpt2 ? gpt2_config(recipe.model) : Json{{"model_type", "heed"}};
+  config["heed"] = to_json(recipe);
+  Tensors named;
+  for (const auto& [name, tensor] : weights) named[gpt2 ? "transformer." + gpt2_name(name) : name] = tensor;
+  Unfinished folder(path);
+  write_json_object(folder.path() / "config.json", config);
+  write_json_object(folder.path() / "tokenizer.json", tokenizer);
+  write_safetensors(folder.path() / "model.safetensors", named, {{"format", "pt"}});
+  folder.finish();
+}
+
+}  // namespace heed::store

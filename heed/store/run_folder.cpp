@@ -1,0 +1,219 @@
+#include "heed/store/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <functional>
+#include <string_view>
+
+#include "heed/base/error.h"
+#include "heed/base/files.h"
+#include "heed/store/json_file.h"
+#include "heed/store/unfinished.h"
+
+namespace heed::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfigFile = "config.json";
+constexpr const char* kRecordFile = "run.json";
+constexpr const char* kMetricsFile = "metrics.jsonl";
+constexpr const char* kLockFile = "lock";
+constexpr const char* kCheckpoints = "checkpoints";
+constexpr const char* kResumed = "resumed";
+
+// The first place where two settings differ, "model.width: 512 there, 256 now"; "" if they do not.
+std::string first_difference(const Json& there, const Json& now, const std::string& place) {
+  if (there.is_object() && now.is_object()) {
+    Json keys = there;
+    keys.update(now);
+    for (const auto& [key, value] : keys.items()) {
+      const std::string inner = place.empty() ? key : place + "." + key;
+      if (!there.contains(key)) return text("'", inner, "' is not set there and ", now[key].dump(), " now");
+      if (!now.contains(key)) return text("'", inner, "' is ", there[key].dump(), " there and not set now");
+      const std::string found = first_difference(there[key], now[key], inner);
+      if (!found.empty()) return found;
+    }
+    return "";
+  }
+  if (there == now) return "";
+  return text("'", place, "' is ", there.dump(), " there and ", now.dump(), " now");
+}
+
+// A start that was killed leaves a lock, a record and temporary files at most.
+bool holds_something_else(const fs::path& folder) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const fs::path name = entry.path().filename();
+    if (name != kLockFile && name != kRecordFile && !is_unfinished_name(name)) return true;
+  }
+  return false;
+}
+
+// Takes away what killed processes of this run have left half written. Only the one that has the lock may do
+// so; checkpoints have a rule of their own.
+void remove_leftovers(const fs::path& folder) {
+  std::vector<fs::path> leftovers;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const bool leftover = is_unfinished_name(entry->path());
+    if (leftover) leftovers.push_back(entry->path());
+    if (leftover || entry->path() == folder / kCheckpoints) entry.disable_recursion_pending();
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, error);
+}
+
+// Calls `line(json)` for each whole line, until it returns false, and returns where the whole lines
+// end: a process that was killed may leave part of one.
+int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& line) {
+  const MappedFile mapped(file);
+  const std::string_view all = mapped.text();
+  size_t begin = 0;
+  for (int64_t number = 1; begin < all.size(); ++number) {
+    const size_t end = all.find('\n', begin);
+    if (end == std::string_view::npos) break;
+    const std::string_view content = all.substr(begin, end - begin);
+    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
+    if (!json.is_object()) {
+      if (end + 1 == all.size()) break;
+      throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
+    }
+    if (!line(std::move(json))) break;
+    begin = end + 1;
+  }
+  return static_cast<int64_t>(begin);
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& record)
+    : path_(path), record_(record) {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) throw usage_error(path_.string(), ": the folder cannot be made: ", error.message());
+  // Before anything is written there. Another process may be making its run: hence the second look.
+  const fs::path config_file = path_ / kConfigFile;
+  if (!fs::exists(config_file) && holds_something_else(path_) && !fs::exists(config_file))
+    throw usage_error(path_.string(), ": holds files but no ", kConfigFile, "; use a new or an empty folder");
+  try {
+    lock();
+    open_config(config);
+    open_metrics();
+  } catch (...) {
+    ::close(metrics_);
+    ::close(lock_);
+    throw;
+  }
+}
+
+fs::path RunFolder::checkpoints() const { return path_ / kCheckpoints; }
+
+RunFolder::~RunFolder() {
+  ::close(metrics_);
+  ::close(lock_);
+}
+
+// The file stays when the run ends; only the lock tells. Removing it would let two processes lock two files
+// of the same name.
+void RunFolder::lock() {
+  const fs::path file = path_ / kLockFile;
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0) throw failure(file.string(), ": cannot be opened: ", std::strerror(errno));
+  char owner[32] = {};
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) throw failure(file.string(), ": cannot be locked: ", std::strerror(errno));
+    const bool known = ::pread(lock_, owner, sizeof owner - 1, 0) > 0;
+    owner[std::strcspn(owner, "\n")] = 0;
+    throw failure(path_.string(), ": process ", known ? owner : "(not known)",
+                  " works in this folder; wait for it to end, or use another folder");
+  }
+  const std::string content = text(::getpid(), "\n");
+  if (::ftruncate(lock_, 0) != 0 ||
+      ::pwrite(lock_, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
+    throw failure(file.string(), ": cannot be written: ", std::strerror(errno));
+}
+
+void RunFolder::open_config(const Json& config) {
+  const fs::path config_file = path_ / kConfigFile, record_file = path_ / kRecordFile;
+  if (!fs::exists(config_file)) {
+    // config.json last: with it the folder counts as a run.
+    write_json_object(record_file, record_);
+    write_json_object(config_file, config);
+    return;
+  }
+  reopened_ = true;
+  const std::string difference = first_difference(read_json_object(config_file), config, "");
+  if (!difference.empty())
+    throw usage_error(path_.string(), ": was made with other settings: ", difference,
+                      "; use another folder, or the same settings to go on");
+  remove_leftovers(path_);
+  Json first = read_json_object(record_file);
+  if (first.contains(kResumed) && !first[kResumed].is_array())
+    throw usage_error(record_file.string(), ": '", kResumed, "' is not a list; is it damaged?");
+  first[kResumed].push_back(record_);
+  record_ = std::move(first);
+  write_json_object(record_file, record_);
+}
+
+void RunFolder::take_back() {
+  if (reopened_) return;
+  std::error_code ignored;
+  // config.json first: without it the folder is no run, whatever else is left.
+  fs::remove(path_ / kConfigFile, ignored);
+  std::vector<fs::path> made;
+  for (fs::directory_iterator entry(path_, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    if (entry->path().filename() != kLockFile) made.push_back(entry->path());
+  }
+  for (const fs::path& path : made) fs::remove_all(path, ignored);
+}
+
+void RunFolder::open_metrics() {
+  const fs::path file = path_ / kMetricsFile;
+  metrics_ = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (metrics_ < 0) throw failure(file.string(), ": cannot be opened: ", std::strerror(errno));
+  const int64_t whole = for_each_line(file, [](const Json&) { return true; });
+  if (::ftruncate(metrics_, whole) != 0)
+    throw failure(file.string(), ": cannot be cut: ", std::strerror(errno));
+}
+
+void RunFolder::append_metrics(const Json& line) {
+  const std::string content = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const off_t before = ::lseek(metrics_, 0, SEEK_END);
+  const ssize_t written = ::write(metrics_, content.data(), content.size());
+  if (written == static_cast<ssize_t>(content.size())) return;
+  const int reason = written < 0 ? errno : ENOSPC;
+  const bool restored = ::ftruncate(metrics_, before) == 0;
+  throw failure((path_ / kMetricsFile).string(), ": a line cannot be written: ", std::strerror(reason),
+                restored ? "" : "; part of it stayed");
+}
+
+void RunFolder::cut_metrics_after(int64_t step) {
+  const fs::path file = path_ / kMetricsFile;
+  const int64_t kept = for_each_line(file, [&](const Json& line) {
+    const auto found = line.find("step");
+    return found == line.end() || !found->is_number() || found->get<double>() <= static_cast<double>(step);
+  });
+  if (::ftruncate(metrics_, kept) != 0)
+    throw failure(file.string(), ": cannot be cut: ", std::strerror(errno));
+}
+
+void RunFolder::sync_metrics() {
+  if (::fsync(metrics_) != 0)
+    throw failure((path_ / kMetricsFile).string(), ": cannot be made to last: ", std::strerror(errno));
+}
+
+std::vector<Json> read_metrics(const fs::path& file) {
+  std::vector<Json> lines;
+  for_each_line(file, [&](Json line) {
+    lines.push_back(std::move(line));
+    return true;
+  });
+  return lines;
+}
+
+}  // namespace heed::store

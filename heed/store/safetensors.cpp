@@ -1,0 +1,123 @@
+#include "heed/store/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "heed/base/error.h"
+#include "heed/base/fields.h"
+
+namespace heed::store {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+
+constexpr int64_t kLengthBytes = 8;
+constexpr int64_t kDataAlignment = 64;
+
+const char* stored_name(DType dtype) { return dtype == DType::kF32 ? "F32" : "I32"; }
+
+std::string header_for(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata) {
+  Json header = Json::object();
+  if (!metadata.empty()) header[kMetadataKey] = metadata;
+  int64_t at = 0;
+  for (const auto& [name, tensor] : tensors) {
+    if (name == kMetadataKey)
+      throw usage_error(path.string(), ": a tensor cannot be named ", kMetadataKey,
+                        ", the format has other use for it");
+    Json shape = Json::array();
+    for (int i = 0; i < tensor.shape().rank(); ++i) shape.push_back(tensor.shape().dim(i));
+    const int64_t end = at + tensor.type.bytes();
+    header[name] = {{"dtype", stored_name(tensor.type.dtype)}, {"shape", shape}, {"data_offsets", {at, end}}};
+    at = end;
+  }
+  std::string out;
+  try {
+    out = header.dump();
+  } catch (const Json::exception& error) {
+    throw usage_error(path.string(), ": a name or metadata is not UTF-8: ", error.what());
+  }
+  const auto whole = kLengthBytes + static_cast<int64_t>(out.size());
+  out.append(static_cast<size_t>((kDataAlignment - whole % kDataAlignment) % kDataAlignment), ' ');
+  if (static_cast<int64_t>(out.size()) > kMaxHeaderBytes)
+    throw usage_error(path.string(), ": the names of ", tensors.size(), " tensors take ", out.size(),
+                      " bytes; the format allows ", kMaxHeaderBytes);
+  return out;
+}
+
+}  // namespace
+
+Safetensors::Safetensors(const std::filesystem::path& path) : file_(path.string()), mapped_(path) {
+  if (mapped_.size() < kLengthBytes)
+    throw usage_error(file_, ": has ", mapped_.size(), " bytes; a safetensors file has at least ",
+                      kLengthBytes);
+  uint64_t length = 0;
+  std::memcpy(&length, mapped_.data(), kLengthBytes);
+  if (length > static_cast<uint64_t>(kMaxHeaderBytes))
+    throw usage_error(file_, ": claims a header of ", length, " bytes, at most ", kMaxHeaderBytes,
+                      " are allowed; is it a safetensors file?");
+  if (static_cast<int64_t>(length) > mapped_.size() - kLengthBytes)
+    throw usage_error(file_, ": claims a header of ", length, " bytes, but has only ", mapped_.size(),
+                      " bytes in all; is it cut off?");
+  data_begin_ = kLengthBytes + static_cast<int64_t>(length);
+  header_ = read_header(mapped_.text().substr(kLengthBytes, length), mapped_.size() - data_begin_, file_);
+}
+
+std::vector<std::string> Safetensors::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : header_.tensors) names.push_back(name);
+  return names;
+}
+
+const StoredTensor& Safetensors::info(const std::string& name) const {
+  const auto found = header_.tensors.find(name);
+  if (found == header_.tensors.end()) {
+    const std::string guess = nearest(name, names());
+    throw usage_error(file_, ": has no tensor ", name_in_quotes(name),
+                      guess.empty() ? "" : "; did you mean " + name_in_quotes(guess) + "?");
+  }
+  return found->second;
+}
+
+const StoredTensor& Safetensors::info(const std::string& name, size_t elements) const {
+  const StoredTensor& tensor = info(name);
+  if (tensor.elements != static_cast<int64_t>(elements))
+    throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(), ", ", elements,
+                      " numbers were asked for");
+  return tensor;
+}
+
+void Safetensors::read_f32(const std::string& name, std::span<float> to) const {
+  const StoredTensor& tensor = info(name, to.size());
+  if (!tensor.type->to_f32)
+    throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(),
+                      ", floating point numbers were asked for");
+  // In pieces, and each forgotten once it is read: otherwise a model would be in memory twice.
+  constexpr int64_t kPiece = 1 << 20;
+  const int64_t size = tensor.type->size;
+  for (int64_t at = 0; at < tensor.elements; at += kPiece) {
+    const int64_t begin = data_begin_ + tensor.begin + at * size, n = std::min(kPiece, tensor.elements - at);
+    tensor.type->to_f32(mapped_.data() + begin, n, to.data() + at);
+    mapped_.forget(begin, begin + n * size);
+  }
+}
+
+void Safetensors::read_i32(const std::string& name, std::span<int32_t> to) const {
+  const StoredTensor& tensor = info(name, to.size());
+  if (tensor.type->name != std::string_view("I32"))
+    throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(), ", I32 was asked for");
+  if (!to.empty()) std::memcpy(to.data(), mapped_.data() + data_begin_ + tensor.begin, to.size_bytes());
+}
+
+void write_safetensors(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata) {
+  const std::string header = header_for(path, tensors, metadata);
+  write_file(path, [&](std::ostream& out) {
+    const uint64_t length = header.size();
+    out.write(reinterpret_cast<const char*>(&length), kLengthBytes);
+    out.write(header.data(), static_cast<std::streamsize>(header.size()));
+    for (const auto& [name, tensor] : tensors)
+      out.write(static_cast<const char*>(tensor.data), static_cast<std::streamsize>(tensor.type.bytes()));
+  });
+}
+
+}  // namespace heed::store

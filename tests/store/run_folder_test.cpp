@@ -1,0 +1,205 @@
+#include "heed/store/run_folder.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "heed/base/files.h"
+#include "heed/store/json_file.h"
+#include "tests/support/temporary_folder.h"
+
+namespace heed::store {
+namespace {
+
+namespace fs = std::filesystem;
+using test::TemporaryFolder;
+
+const Json kConfig = {{"model", {{"width", 512}, {"heads", {8, 4}}}}, {"training", {{"rate", 0.1}}}};
+const Json kRecord = {{"version", "0.1"}, {"seed", 7}};
+
+std::string message(const fs::path& path, const Json& config) {
+  try {
+    RunFolder(path, config, kRecord);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(RunFolder, IsMadeAndOpenedAgain) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "runs" / "first";
+  {
+    const RunFolder run(path, kConfig, kRecord);
+    EXPECT_FALSE(run.reopened());
+    EXPECT_EQ(run.checkpoints(), path / "checkpoints");
+    EXPECT_EQ(read_json_object(path / "config.json"), kConfig);
+    EXPECT_EQ(read_json_object(path / "run.json"), kRecord);
+  }
+  const Json second = {{"version", "0.2"}};
+  const RunFolder run(path, kConfig, second);
+  EXPECT_TRUE(run.reopened());
+  Json both = kRecord;
+  both["resumed"] = Json::array({second});
+  EXPECT_EQ(run.record(), both);
+  EXPECT_EQ(read_json_object(path / "run.json"), both);
+}
+
+TEST(RunFolder, OtherSettingsAreRefusedByName) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+  const auto changed = [&](auto&& change) {
+    Json config = kConfig;
+    change(config);
+    return message(folder.path(), config);
+  };
+  EXPECT_EQ(changed([](Json& config) { config["model"]["width"] = 256; }),
+            folder.path().string() +
+                ": was made with other settings: 'model.width' is 512 there and 256 now; use another folder, "
+                "or the "
+                "same settings to go on");
+  EXPECT_TRUE(contains(changed([](Json& config) { config["model"]["heads"][1] = 2; }),
+                       "'model.heads' is [8,4] there and [8,2] now"));
+  EXPECT_TRUE(contains(changed([](Json& config) { config["model"]["extra"] = "x"; }),
+                       "'model.extra' is not set there and \"x\" now"));
+  EXPECT_TRUE(contains(changed([](Json& config) { config["training"].erase("rate"); }),
+                       "'training.rate' is 0.1 there and not set now"));
+  EXPECT_TRUE(contains(changed([](Json& config) { config["training"] = 1; }),
+                       "'training' is {\"rate\":0.1} there and 1"));
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+  EXPECT_FALSE(read_json_object(folder / "run.json").at("resumed").empty());
+
+  std::ofstream(folder / "config.json") << "{\"model\":";
+  EXPECT_TRUE(contains(message(folder.path(), kConfig), "config.json: is not JSON"));
+}
+
+TEST(RunFolder, FoldersOfSomethingElseAreRefused) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "thesis.txt") << "mine";
+  EXPECT_TRUE(contains(message(folder.path(), kConfig), "holds files but no config.json"));
+  EXPECT_TRUE(contains(message(folder / "thesis.txt", kConfig), "the folder cannot be made"));
+  fs::remove(folder / "thesis.txt");
+  std::ofstream(folder / "run.json") << "{}";  // a start that was killed
+  std::ofstream(folder / "config.json.17.tmp") << "{";
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+}
+
+TEST(RunFolder, WhatKilledProcessesLeftIsTakenAwayOnceTheFolderIsKnown) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+  fs::create_directories(folder / "model.123.tmp" / "deeper");
+  fs::create_directories(folder / "cache");
+  fs::create_directories(folder / "checkpoints" / "step-00000001.5.tmp");
+  for (const char* file :
+       {"tokenizer.json.4.tmp", "cache/tokens.77.tmp", "notes.tmp", "draft.a1.tmp", "12.tmp"})
+    std::ofstream(folder / file) << "x";
+  EXPECT_NE(message(folder.path(), {{"other", 1}}), "");
+  EXPECT_TRUE(fs::exists(folder / "model.123.tmp")) << "of a run that was refused";
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+  for (const char* gone : {"model.123.tmp", "tokenizer.json.4.tmp", "cache/tokens.77.tmp"})
+    EXPECT_FALSE(fs::exists(folder / gone)) << gone;
+  for (const char* kept : {"notes.tmp", "draft.a1.tmp", "12.tmp", "cache", "checkpoints/step-00000001.5.tmp"})
+    EXPECT_TRUE(fs::exists(folder / kept)) << kept;
+}
+
+TEST(RunFolder, MetricsAreReadableAtOnceAndCutOnResume) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "metrics.jsonl";
+  {
+    RunFolder run(folder.path(), kConfig, kRecord);
+    run.append_metrics({{"event", "start"}});
+    for (int step = 1; step <= 5; ++step) {
+      run.append_metrics({{"step", step}, {"loss", 1.0 / step}});
+      EXPECT_EQ(read_metrics(file).size(), static_cast<size_t>(1 + step));
+    }
+    run.append_metrics({{"step", 5}, {"text", "\xFF\n"}, {"loss", NAN}});
+    run.sync_metrics();
+  }
+  std::ofstream(file, std::ios::app) << R"({"step": 6, "lo)";
+  EXPECT_EQ(read_metrics(file).size(), 7u);
+  RunFolder run(folder.path(), kConfig, kRecord);
+  EXPECT_EQ(fs::file_size(file), [&] {
+    uintmax_t size = 0;
+    for (const Json& line : read_metrics(file)) size += line.dump().size() + 1;
+    return size;
+  }());
+  run.cut_metrics_after(3);
+  run.append_metrics({{"step", 4}, {"loss", 9}});
+  const std::vector<Json> lines = read_metrics(file);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0], (Json{{"event", "start"}}));
+  EXPECT_EQ(lines[3], (Json{{"step", 3}, {"loss", 1.0 / 3}}));
+  EXPECT_EQ(lines[4], (Json{{"step", 4}, {"loss", 9}}));
+  run.cut_metrics_after(0);
+  EXPECT_EQ(read_metrics(file).size(), 1u);
+}
+
+TEST(RunFolder, DamagedMetrics) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+  const fs::path file = folder / "metrics.jsonl";
+  std::ofstream(file) << "{\"step\":1}\n{\"step\"\n";
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+  EXPECT_EQ(fs::file_size(file), 11u) << "a last line that is no JSON is dropped";
+  std::ofstream(file) << "{\"step\":1}\nwhat\n{\"step\":2}\n";
+  EXPECT_TRUE(contains(message(folder.path(), kConfig), "metrics.jsonl: line 2 is not a JSON object"));
+}
+
+TEST(RunFolder, ALineThatDoesNotFitLeavesNothing) {
+  const TemporaryFolder folder;
+  RunFolder run(folder.path(), kConfig, kRecord);
+  run.append_metrics({{"step", 1}});
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit small{20, limit.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(run.append_metrics({{"step", 2}, {"text", "longer than that"}}), Error);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  ::signal(SIGXFSZ, before);
+  run.append_metrics({{"step", 2}});
+  EXPECT_EQ(read_metrics(folder / "metrics.jsonl").size(), 2u);
+}
+
+TEST(RunFolder, TwoProcessesRefusePolitely) {
+  const TemporaryFolder folder;
+  {
+    const RunFolder run(folder.path(), kConfig, kRecord);
+    const std::string expected = text(folder.path().string(), ": process ", ::getpid(),
+                                      " works in this folder; wait for it to end, or use another folder");
+    EXPECT_EQ(message(folder.path(), kConfig), expected);
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(message(folder.path(), kConfig) == expected ? 0 : 1);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(message(folder.path(), kConfig), "") << "free again";
+
+  // Killed while it had the lock.
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const RunFolder run(folder.path(), kConfig, kRecord);
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    ::pause();
+  }
+  char byte;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_TRUE(contains(message(folder.path(), kConfig), text("process ", child)));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+}
+
+}  // namespace
+}  // namespace heed::store
