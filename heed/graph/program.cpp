@@ -5,9 +5,32 @@
 #include "heed/base/clock.h"
 #include "heed/base/error.h"
 #include "heed/base/fields.h"
+#include "heed/base/process.h"
 #include "heed/base/threads.h"
+#include "heed/base/units.h"
 
 namespace heed::graph {
+namespace {
+
+// Pages come when they are touched, and who touches more than there is gets killed: it has to be known
+// before.
+int64_t affordable_arena(const Graph& graph, const Plan& plan, const Variables& variables) {
+  constexpr int64_t kSmall = 64 << 20;  // not worth asking the system for
+  int64_t missing = 0;
+  for (const Value& value : graph.values()) {
+    const bool lasts = value.role == Role::kParameter || value.role == Role::kState;
+    if (lasts && !variables.all().contains(value.name)) missing += align_up(value.type.bytes());
+  }
+  const int64_t needed = missing + plan.memory.arena;
+  if (needed > kSmall && needed > available_memory()) {
+    throw failure("memory: ", format_bytes(needed), " are needed (weights and state ", format_bytes(missing),
+                  ", arena ", format_bytes(plan.memory.arena), "), ", format_bytes(available_memory()),
+                  " are free; choose a smaller model, batch, length or memory");
+  }
+  return plan.memory.arena;
+}
+
+}  // namespace
 
 void Variables::allocate(const Graph& graph) {
   std::vector<const Value*> missing;
@@ -45,7 +68,7 @@ Tensor Variables::at(const std::string& name) const {
 }
 
 Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
-    : graph_(std::move(graph)), plan_(plan(*graph_)), arena_(plan_.memory.arena) {
+    : graph_(std::move(graph)), plan_(plan(*graph_)), arena_(affordable_arena(*graph_, plan_, variables)) {
   variables.allocate(*graph_);
   for (size_t i = 0; i < graph_->values().size(); ++i) {
     const Value& value = graph_->values()[i];

@@ -129,9 +129,9 @@ TEST(Graph, AGradientThatTwoValuesShareIsCopiedBeforeItIsAddedTo) {
 
 train::TrainingGraph small_training() {
   spec::ModelSpec spec;
-  spec.layers = 3, spec.width = 32, spec.heads = {4}, spec.inner = {48}, spec.vocabulary = 50,
+  spec.arch = "(sf)x3", spec.width = 32, spec.heads = {4}, spec.inner = {48}, spec.vocabulary = 50,
   spec.context = 16;
-  train::TrainingSpec training;
+  spec::TrainingSpec training;
   training.batch = 2, training.length = 16;
   return train::build_training_graph(spec, training);
 }
@@ -140,7 +140,7 @@ train::TrainingGraph small_training() {
 // or, in place, its heirs.
 TEST(Plan, NoTwoLiveValuesShareMemory) {
   const auto training = small_training();
-  const Graph& g = *training.graph;
+  const Graph& g = *training.gradients;
   const graph::Plan plan = graph::plan(g);
   const int nodes = static_cast<int>(g.nodes().size());
   struct Life {
@@ -200,7 +200,7 @@ TEST(Plan, NoTwoLiveValuesShareMemory) {
 
 TEST(Plan, ArenaIsNotMuchLargerThanWhatIsAliveAtOnce) {
   const auto training = small_training();
-  const Graph& g = *training.graph;
+  const Graph& g = *training.gradients;
   const graph::Plan plan = graph::plan(g);
   int64_t most = 0;
   for (size_t n = 0; n < g.nodes().size(); ++n) {
@@ -230,7 +230,7 @@ TEST(Plan, ArenaIsNotMuchLargerThanWhatIsAliveAtOnce) {
 TEST(Program, RunsWithoutAllocating) {
   const auto training = small_training();
   graph::Variables variables;
-  graph::Program program(training.graph, variables);
+  graph::Program program(training.gradients, variables);
   for (int32_t& t : program.input("tokens").ints()) t = 1;
   for (int32_t& t : program.input("targets").ints()) t = 2;
   program.input("step").i32()[0] = 1;
@@ -257,7 +257,7 @@ TEST(Program, SharesVariablesAndRefusesOtherShapes) {
 TEST(Differentiate, KeepsNeitherLogitsNorCheapValues) {
   const auto training = small_training();
   int forward_losses = 0, norms = 0;
-  for (const graph::Node& node : training.graph->nodes()) {
+  for (const graph::Node& node : training.gradients->nodes()) {
     forward_losses += node.op->kind() == "softmax_loss";
     norms += node.op->kind() == "layer_norm";
   }
@@ -265,7 +265,7 @@ TEST(Differentiate, KeepsNeitherLogitsNorCheapValues) {
   EXPECT_EQ(
       norms,
       13);  // 6 forward and 7 made again: the last feeds only the loss, which is made in the backward pass
-  for (const graph::Value& value : training.graph->values()) EXPECT_NE(value.type.shape, (Shape{32, 50}));
+  for (const graph::Value& value : training.gradients->values()) EXPECT_NE(value.type.shape, (Shape{32, 50}));
 }
 
 TEST(Program, ValuesNobodyMakesCannotBeRead) {

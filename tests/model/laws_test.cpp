@@ -1,0 +1,214 @@
+// Laws that hold for every architecture string, whatever its numbers are.
+#include <gtest/gtest.h>
+
+#include "tests/support/small_models.h"
+
+namespace heed {
+namespace {
+
+using model::Purpose;
+using model::Use;
+using test::expect_equal_to_rounding;
+using test::random_tokens;
+using test::Runner;
+using test::small_model;
+
+struct Case {
+  std::string backbone, arch;
+  Norm norm;
+  bool placeless = false;
+
+  spec::ModelSpec spec() const {
+    spec::ModelSpec spec = small_model(backbone, arch);
+    spec.norm = norm;
+    if (placeless) spec.positions = Positions::kNone;
+    return spec;
+  }
+  bool learned() const { return spec().positions == Positions::kLearned; }
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (Norm norm : {Norm::kPre, Norm::kPost}) {
+    all.push_back({"transformer-xl", "(sf)x2", norm});
+    all.push_back({"transformer-xl", "ssfsff", norm});
+    all.push_back({"sru++", "sfriaf", norm});
+    all.push_back({"transformer-xl", "rsfaf", norm});
+    all.push_back({"gpt2", "(sf)x2", norm});
+    all.push_back({"gpt2", "srff", norm});
+    all.push_back({"gpt2", "ssf", norm, true});
+  }
+  all.push_back({"sru++", "(a)x3", Norm::kPre});
+  all.push_back({"sru++", "(ra)x2", Norm::kPre});
+  all.push_back({"transformer-xl", "(f)x3", Norm::kPost});
+  return all;
+}
+
+Use scores(int64_t length, int64_t memory, bool cached, int64_t sequences = 1) {
+  Use use;
+  use.purpose = Purpose::kScores;
+  use.sequences = sequences, use.length = length, use.memory = memory, use.cached = cached;
+  return use;
+}
+
+class Laws : public testing::TestWithParam<Case> {
+ protected:
+  const spec::ModelSpec spec_ = GetParam().spec();
+  const int64_t V_ = spec_.vocabulary;
+
+  // Learned places begin again with every segment unless there are caches: then nothing is carried on.
+  std::vector<bool> forms_with_memory() const {
+    return GetParam().learned() ? std::vector<bool>{true} : std::vector<bool>{false, true};
+  }
+};
+
+TEST_P(Laws, TheFutureChangesNothing) {
+  constexpr int64_t kLength = 11;
+  const std::vector<int32_t> past = random_tokens(2 * kLength, V_, 1);
+  for (const bool cached : forms_with_memory()) {
+    Runner runner(spec_, scores(kLength, kLength, cached, 2));
+    const std::vector<int32_t> tokens = random_tokens(2 * kLength, V_);
+    const auto after_past = [&](const std::vector<int32_t>& now) {
+      runner.restart();
+      runner.run(past);
+      return runner.run(now);
+    };
+    const std::vector<float> before = after_past(tokens);
+    for (const int64_t last : {0, 1, 4, 9}) {
+      std::vector<int32_t> changed = tokens;
+      for (int64_t t = last + 1; t < kLength; ++t) {
+        int32_t& token = changed[static_cast<size_t>(kLength + t)];  // of the second sequence
+        token = static_cast<int32_t>((token + 1 + t) % V_);
+      }
+      const std::vector<float> after = after_past(changed);
+      const auto seen = static_cast<std::ptrdiff_t>((kLength + last + 1) * V_);
+      EXPECT_TRUE(std::equal(before.begin(), before.begin() + seen, after.begin()))
+          << "tokens after " << last << " change what came before, cached: " << cached;
+      EXPECT_FALSE(std::equal(before.begin() + seen, before.end(), after.begin() + seen)) << last;
+    }
+  }
+}
+
+TEST_P(Laws, SegmentsWithFullMemoryEqualOneLongPass) {
+  const std::vector<int32_t> tokens = random_tokens(12, V_);
+  const std::vector<float> whole = Runner(spec_, scores(12, 0, false)).run(tokens);
+  for (const bool cached : forms_with_memory()) {
+    for (const int64_t length : {6, 4, 1}) {
+      expect_equal_to_rounding(Runner(spec_, scores(length, 12, cached)).run_all(tokens), whole,
+                               text("segments of ", length, cached ? ", cached" : ""));
+    }
+    if (cached) expect_equal_to_rounding(Runner(spec_, scores(12, 0, true)).run(tokens), whole, "in one");
+  }
+}
+
+// With a memory shorter than the text, caches drop rows: with little room to spare in every run, with more
+// now and then.
+TEST_P(Laws, CachedEqualsRecomputed) {
+  if (GetParam().learned()) GTEST_SKIP() << "learned places have no memory but caches";
+  const std::vector<int32_t> tokens = random_tokens(40, V_);
+  for (const auto& [length, memory] : {std::pair{5, 7}, {5, 3}, {4, 9}, {1, 6}, {8, 0}}) {
+    const std::vector<float> recomputed = Runner(spec_, scores(length, memory, false)).run_all(tokens);
+    for (const int64_t room : {0, 1, 6}) {
+      Use use = scores(length, memory, true);
+      use.cache_rows = memory + length + room, use.reach = memory + length;
+      for (const bool packed : {false, true}) {
+        use.packed = packed;
+        expect_equal_to_rounding(
+            Runner(spec_, use).run_all(tokens), recomputed,
+            text(length, " tokens, memory ", memory, ", room ", room, packed ? ", packed" : ""));
+      }
+    }
+  }
+}
+
+TEST_P(Laws, TheNextTokenIsTheLastRowOfAllScores) {
+  const std::vector<int32_t> tokens = random_tokens(12, V_);
+  const std::vector<float> whole = Runner(spec_, scores(12, 0, false)).run(tokens);
+  Use use = scores(1, 12, true);
+  use.purpose = Purpose::kNextToken;
+  for (const bool packed : {false, true}) {
+    use.packed = packed;
+    expect_equal_to_rounding(Runner(spec_, use).run_all(tokens), whole, packed ? "packed" : "plain");
+  }
+}
+
+TEST_P(Laws, IdentityBlocksChangeNothing) {
+  const std::string letters = spec_.letters();
+  spec::ModelSpec wider = spec_;
+  wider.arch = "i";
+  std::vector<int64_t> place;  // by block of `wider`: which block it is in `spec_`
+  place.push_back(-1);
+  for (size_t i = 0; i < letters.size(); ++i) {
+    wider.arch += std::string(1, letters[i]) + (i % 2 ? "ii" : "i");
+    place.push_back(static_cast<int64_t>(i));
+    place.resize(wider.arch.size(), -1);
+  }
+  const model::Weights weights = model::weights_of(spec_);
+  const model::Source same = test::weights_for_tests(weights);
+  const model::Source renamed = [&](const std::string& name, const Tensor& into) {
+    if (!name.starts_with("blocks.")) return same(name, into);
+    const size_t dot = name.find('.', 7);
+    const int64_t block = place.at(std::stoul(name.substr(7, dot - 7)));
+    same(text("blocks.", block, name.substr(dot)), into);
+  };
+  EXPECT_EQ(model::count_parameters(wider), model::count_parameters(spec_));
+  const std::vector<int32_t> tokens = random_tokens(12, V_);
+  const Use use = scores(6, GetParam().learned() ? 0 : 6, false);
+  EXPECT_EQ(Runner(wider, use, renamed).run_all(tokens), Runner(spec_, use).run_all(tokens));
+}
+
+// Every state is used: another one gives other scores. After a restart none is, whatever it holds.
+TEST_P(Laws, StatesAreUsedUntilTheTextBeginsAgain) {
+  const std::vector<int32_t> first = random_tokens(10, V_, 1), second = random_tokens(10, V_, 2);
+  for (const bool cached : forms_with_memory()) {
+    Runner runner(spec_, scores(5, 10, cached, 2));
+    const std::vector<float> fresh = runner.run(second);
+    runner.restart();
+    runner.run(first);
+    const std::vector<float> later = runner.run(second);
+    EXPECT_EQ(fresh == later, runner.model().states.empty());
+    for (const model::State& state : runner.model().states) {
+      runner.restart();
+      runner.run(first);
+      for (float& value : runner.variables().at(state.name).floats()) value += 0.5f;
+      EXPECT_NE(runner.run(second), later) << state.name << " is not read";
+    }
+    for (const model::State& state : runner.model().states) {
+      for (float& value : runner.variables().at(state.name).floats()) value = 1e3f;
+    }
+    runner.restart();
+    EXPECT_EQ(runner.run(second), fresh) << "the last text is still there, cached: " << cached;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Model, Laws, testing::ValuesIn(cases()), [](const auto& given) {
+  std::string name = given.param.backbone + "_" + given.param.arch + "_" + enum_name(given.param.norm) +
+                     (given.param.placeless ? "_placeless" : "");
+  std::erase_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '_'; });
+  return name;
+});
+
+TEST(Recurrence, AttentionWithoutWeightIsNone) {
+  for (const bool cached : {false, true}) {
+    for (const int64_t heads : {1, 2}) {
+      spec::ModelSpec attends = small_model("sru++", "(ra)x2"), recurs = small_model("sru++", "(rr)x2");
+      attends.projection_heads = heads;
+      const auto without = [](const spec::ModelSpec& spec) -> model::Source {
+        const model::Source all = test::weights_for_tests(model::weights_of(spec));
+        return [all](const std::string& name, const Tensor& into) {
+          all(name, into);
+          if (name.ends_with("alpha")) std::fill(into.floats().begin(), into.floats().end(), 0.f);
+        };
+      };
+      Use use = scores(5, 7, cached);
+      use.packed = cached;
+      const std::vector<int32_t> tokens = random_tokens(20, attends.vocabulary);
+      const auto expected = Runner(recurs, use).run_all(tokens);
+      expect_equal_to_rounding(Runner(attends, use, without(attends)).run_all(tokens), expected, "alpha = 0");
+      EXPECT_NE(Runner(attends, use).run_all(tokens), expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed
