@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "heed/base/clock.h"
+#include "heed/kernels/gemm.h"
+#include "heed/tensor/buffer.h"
 
 namespace heed::measure {
 
@@ -25,6 +27,24 @@ Timing time(const std::function<void()>& body, double budget, int least) {
     seconds.push_back(now_seconds() - begin);
   }
   return summarise(std::move(seconds));
+}
+
+double peak_flops() {
+  static const double peak = [] {
+    constexpr int64_t n = 1024;
+    const Buffer memory(3 * 4 * n * n);
+    auto* a = reinterpret_cast<float*>(memory.data());
+    std::fill(a, a + 2 * n * n, 1.f);
+    double best = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const double begin = now_seconds();
+      kernels::gemm(
+          {.m = n, .n = n, .k = n, .a = a, .lda = n, .b = a + n * n, .ldb = n, .c = a + 2 * n * n, .ldc = n});
+      best = std::min(best, now_seconds() - begin);
+    }
+    return 2.0 * n * n * n / best;
+  }();
+  return peak;
 }
 
 }  // namespace heed::measure

@@ -18,4 +18,8 @@ Timing summarise(std::vector<double> seconds);
 // Runs once to warm up, then at least `least` times and until `budget` seconds are spent.
 Timing time(const std::function<void()>& body, double budget, int least);
 
+// Multiply-adds of matrix products that all threads together reach at best, counted twice: the peak that
+// training and inference are held against. Takes about a tenth of a second the first time.
+double peak_flops();
+
 }  // namespace heed::measure

@@ -1,0 +1,71 @@
+// Which token comes next, given the logits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace heed::infer {
+
+struct SamplingSpec {
+  double temperature = 1;
+  int64_t top_k = 0;
+  double top_p = 1;
+  double min_p = 0;
+  double repeat_penalty = 1;
+  int64_t repeat_last = 64;
+  int64_t seed = 1;
+
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("temperature", temperature, "below 1 the likely tokens win more often; 0: always the most likely");
+    field("top_k", top_k, "draw among this many most likely tokens; 0: all");
+    field("top_p", top_p, "draw among the fewest tokens that have this probability together; 1: all");
+    field("min_p", min_p, "draw among tokens with at least this share of the largest probability; 0: all");
+    field("repeat_penalty", repeat_penalty, "above 1 tokens that were there recently become less likely");
+    field("repeat_last", repeat_last, "how many tokens count as recent; 0: none, -1: all");
+    field("seed", seed, "the same seed draws the same tokens");
+  }
+};
+
+// Throws an Error that names the first setting out of range, and the range.
+void validate(const SamplingSpec& spec);
+
+// Draws tokens one after the other. In this order: repeat penalty; temperature; top_k; top_p of what is left;
+// min_p; the draw. Of equally likely tokens those with lower ids count as more likely. Draw number n depends
+// on the seed, n and the logits only. Not for use by several threads at once.
+class Sampler {
+ public:
+  explicit Sampler(const SamplingSpec& spec);
+
+  // `logits`: one finite number per token, log-probabilities will do; `recent`: the tokens so far, the newest
+  // last, for the repeat penalty. Takes no memory but in the first call.
+  int32_t sample(std::span<const float> logits, std::span<const int32_t> recent = {});
+
+  int64_t drawn() const { return drawn_; }
+
+ private:
+  struct Candidate {
+    float logit;
+    int32_t token;
+  };
+  // A total order, so that the tokens kept do not depend on how they are found.
+  static bool more_likely(const Candidate& a, const Candidate& b) {
+    return a.logit > b.logit || (a.logit == b.logit && a.token < b.token);
+  }
+
+  void penalise(std::span<const float> logits, std::span<const int32_t> recent);
+  float weight(float logit) const;
+  Candidate last_of_top_k();
+  Candidate last_of_top_p(Candidate last);
+  double uniform() const;
+
+  SamplingSpec spec_;
+  int64_t drawn_ = 0;
+  float largest_ = 0;                  // logit
+  std::vector<float> logits_;          // after the penalty
+  std::vector<float> weights_;         // probabilities but for a factor; 0 where a token is out
+  std::vector<Candidate> candidates_;  // for the selections
+};
+
+}  // namespace heed::infer

@@ -1,0 +1,36 @@
+// A corpus with its vocabulary: what training and scoring read.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "heed/data/batches.h"
+#include "heed/data/corpus.h"
+#include "heed/data/tokenizer.h"
+#include "heed/spec/recipe.h"
+
+namespace heed::train {
+
+struct CorpusTokens {
+  data::Corpus corpus;
+  std::unique_ptr<data::Tokenizer> tokenizer;
+  std::filesystem::path cache;
+
+  // The tokens of a part, made if need be.
+  data::TokenStream stream(data::Split split) const;
+};
+
+// Opens the text with the vocabulary of a model's folder, which must have one.
+CorpusTokens open_tokens_of_model(const spec::DataSpec& data, const std::filesystem::path& path,
+                                  const std::filesystem::path& model, const std::filesystem::path& cache);
+// Opens the text; the vocabulary is that of `tokenizer_path` if it is there, otherwise learned from the text
+// as the recipe says: characters from all parts, as is usual, the others from the training part.
+CorpusTokens open_tokens(const spec::DataSpec& data, const std::filesystem::path& path,
+                         const std::filesystem::path& tokenizer_path, const std::filesystem::path& cache);
+
+// How the recipe pours a stream into batches.
+std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, const data::TokenStream& stream);
+std::unique_ptr<data::Batches> scoring_batches(const spec::EvaluationSpec& protocol,
+                                               const data::TokenStream& stream);
+
+}  // namespace heed::train

@@ -1,0 +1,47 @@
+// Scoring: how well a model predicts a text, by a stated protocol.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "heed/data/batches.h"
+#include "heed/model/cursor.h"
+#include "heed/spec/training_spec.h"
+
+namespace heed::train {
+
+struct Score {
+  double nats = 0;     // of all counted tokens together
+  int64_t tokens = 0;  // counted
+  double mean() const { return tokens ? nats / static_cast<double>(tokens) : 0; }
+  double perplexity() const;
+  double bits_per_token() const;
+};
+
+// The graph use of a protocol: keys and values cached, which gives what recomputing them gives.
+model::Use scoring_use(const spec::EvaluationSpec& protocol, bool packed);
+// The protocol in words, to be printed with every number.
+std::string describe(const spec::EvaluationSpec& protocol);
+
+class Scorer {
+ public:
+  // Shares the parameters in `variables`; its states begin with "score.".
+  Scorer(const spec::ModelSpec& model, const spec::EvaluationSpec& protocol, graph::Variables& variables,
+         bool packed);
+
+  const graph::Graph& graph() const { return program_->graph(); }
+  const model::Weights& weights() const { return model_.weights; }
+  graph::Memory memory() const { return program_->memory(); }
+
+  // From the beginning of the text to its end, or until `most` tokens are counted (0: all). `progress` is
+  // told the segments done and returns false to stop.
+  Score run(data::Batches& batches, int64_t most = 0, const std::function<bool(int64_t done)>& progress = {});
+
+ private:
+  model::Use use_;
+  model::Model model_;
+  std::unique_ptr<graph::Program> program_;
+  std::unique_ptr<model::Cursor> cursor_;
+};
+
+}  // namespace heed::train

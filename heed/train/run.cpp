@@ -1,0 +1,266 @@
+#include "heed/train/run.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/clock.h"
+#include "heed/base/units.h"
+#include "heed/store/checkpoint.h"
+#include "heed/store/json_file.h"
+#include "heed/store/model_folder.h"
+#include "heed/store/run_folder.h"
+#include "heed/train/corpus_tokens.h"
+#include "heed/train/training.h"
+
+namespace heed::train {
+namespace {
+
+using data::Split;
+
+// What a run has to remember besides weights and states.
+struct Progress {
+  int64_t step = 0;
+  double average = 0;  // of the loss
+  double lowest = 0;   // of that average
+  double best = 0;     // on the valid part
+  int64_t best_step = 0;
+  int64_t without_best = 0;  // evaluations since then
+  double seconds = 0;        // spent in steps
+  bool owed = false;         // the evaluation of this step was interrupted
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("step", step, "updates made");
+    field("average", average, "of the loss over the last steps");
+    field("lowest", lowest, "that the average has been");
+    field("best", best, "nats per token on the valid part");
+    field("best_step", best_step, "when that was");
+    field("without_best", without_best, "evaluations since then");
+    field("seconds", seconds, "spent in steps");
+    field("owed", owed, "the evaluation of this step was interrupted");
+  }
+};
+
+constexpr double kDiverged = 3;  // nats that the average loss may rise above its lowest
+
+class Run {
+ public:
+  Run(const RunRequest& request, RunObserver& observer)
+      : request_(request),
+        observer_(observer),
+        recipe_(request.recipe),
+        tokens_(open_tokens(recipe_.data, request.data, request.folder / "tokenizer.json",
+                            request.folder / "cache")) {
+    for (const std::string& note : tokens_.corpus.notes()) observer.note(note);
+    if (recipe_.model.vocabulary != tokens_.tokenizer->size()) {
+      observer.note(text("the text has a vocabulary of ", tokens_.tokenizer->size(), "; the recipe's ",
+                         recipe_.model.vocabulary, " is replaced by it"));
+      recipe_.model.vocabulary = tokens_.tokenizer->size();
+    }
+    Json record = request.record;
+    record["data"] = {{"path", std::filesystem::absolute(request.data).string()},
+                      {"reader", tokens_.corpus.reader()},
+                      {"tokenizer", std::string(tokens_.tokenizer->kind())}};
+    for (Split split : data::kSplits) {
+      if (tokens_.corpus.has(split))
+        record["data"]["hash"][enum_name(split)] = text(std::hex, tokens_.corpus.part(split).hash());
+    }
+    folder_ = std::make_unique<store::RunFolder>(request.folder, spec::to_json(recipe_), record);
+    try {
+      prepare(record);
+    } catch (const Error&) {
+      folder_->take_back();
+      throw;
+    }
+  }
+
+  RunResult run() {
+    const double begin = now_seconds();
+    double saved = begin;
+    const int64_t first = progress_.step, steps = recipe_.training.steps;
+    bool stopped = false;
+    if (progress_.owed) {
+      stopped = !evaluate();
+      if (!stopped) save();
+    }
+    while (progress_.step < steps && is_patient() && !stopped) {
+      step(begin, first);
+      const int64_t every = recipe_.training.evaluate_every;
+      const bool last = progress_.step == steps;
+      if (last || (every > 0 && progress_.step % every == 0)) stopped = !evaluate();
+      const double now = now_seconds();
+      const bool late = request_.max_seconds > 0 && now - begin > request_.max_seconds;
+      stopped = stopped || (!last && is_patient() && (late || observer_.stop()));
+      if (last || !is_patient() || stopped || now - saved > request_.save_seconds) {
+        save();
+        saved = now_seconds();
+      }
+    }
+    if (stopped) return result(false, first, begin);
+    if (!scorer_) save_model();  // without a valid part the last is the best
+    return result(true, first, begin);
+  }
+
+ private:
+  // Everything that may still be refused: the text, the sizes, the checkpoint.
+  void prepare(const Json& record) {
+    check_data(record);
+    store::write_json_object(request_.folder / "tokenizer.json", tokens_.tokenizer->to_json());
+    train_ = std::make_unique<data::TokenStream>(tokens_.stream(Split::kTrain));
+    batches_ = training_batches(recipe_, *train_);
+    trainer_ = std::make_unique<Trainer>(recipe_.model, recipe_.training, variables_);
+    if (tokens_.corpus.has(Split::kValid)) {
+      valid_ = std::make_unique<data::TokenStream>(tokens_.stream(Split::kValid));
+      scorer_ = std::make_unique<Scorer>(recipe_.model, valid_protocol(), variables_, false);
+      valid_batches_ = scoring_batches(valid_protocol(), *valid_);
+    }
+    resume();
+  }
+
+  // As in training, so that the number can be followed; `heed eval` judges by the recipe's own protocol.
+  spec::EvaluationSpec valid_protocol() const {
+    spec::EvaluationSpec protocol;
+    protocol.length = recipe_.training.length;
+    protocol.memory = recipe_.training.memory;
+    const int64_t fitting = valid_ ? valid_->size() / (4 * protocol.length) : 1;
+    protocol.batch = std::clamp<int64_t>(fitting, 1, std::min<int64_t>(8, recipe_.training.batch));
+    return protocol;
+  }
+
+  void check_data(const Json& record) {
+    const Json before = folder_->record().value("data", Json());
+    if (!before.is_object())
+      throw usage_error(request_.folder.string(), ": run.json does not say what the text is; is it damaged?");
+    if (before.value("hash", Json()) == record["data"].value("hash", Json())) return;
+    throw usage_error(request_.folder.string(), ": this run was begun with another text (",
+                      before.value("path", Json()).dump(), "); use another folder, or the same text");
+  }
+
+  store::Tensors tensors(const std::vector<std::string>& names) const {
+    store::Tensors tensors;
+    for (const std::string& name : names) tensors[name] = variables_.at(name);
+    return tensors;
+  }
+
+  void resume() {
+    const store::LatestCheckpoint latest = store::latest_checkpoint(folder_->checkpoints());
+    for (const std::string& note : latest.notes) observer_.note(note);
+    if (latest.path.empty()) {
+      if (latest.damaged > 0)
+        throw failure(folder_->checkpoints().string(),
+                      ": no checkpoint is whole; restore one, or move the folder ", request_.folder.string(),
+                      " away to begin anew");
+      folder_->cut_metrics_after(0);
+      return;
+    }
+    progress_ = from_json<Progress>(
+        store::load_checkpoint(latest.path, tensors(trainer_->parameters()), tensors(trainer_->states())),
+        latest.path.string());
+    if (progress_.step != latest.step)
+      throw failure(latest.path.string(), ": progress.json says step ", progress_.step,
+                    "; is it damaged? Move this checkpoint away to go on from the one before");
+    folder_->cut_metrics_after(progress_.step);
+    observer_.note(text("going on from step ", progress_.step));
+  }
+
+  void step(double begin, int64_t first) {
+    const spec::TrainingSpec& training = recipe_.training;
+    const int64_t index = progress_.step, segment = index % batches_->segments();
+    const int64_t seen = (training.restart_memory ? segment : index) * training.length;
+    const double step_begin = now_seconds();
+    const StepResult result = trainer_->step(
+        index + 1, seen, [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
+          batches_->fill(index, chunk, tokens, targets);
+        });
+    progress_.step = index + 1;
+    progress_.seconds += now_seconds() - step_begin;
+    progress_.average = index == 0 ? result.loss : 0.95 * progress_.average + 0.05 * result.loss;
+    progress_.lowest = index == 0 ? result.loss : std::min(progress_.lowest, progress_.average);
+    if (progress_.average > progress_.lowest + kDiverged)
+      throw failure("training: the loss has risen from ", progress_.lowest, " to ", progress_.average,
+                    " at step ", progress_.step,
+                    "; the last checkpoint is kept. Try a smaller learning rate (now ", result.learning_rate,
+                    ") or a longer warm-up");
+    const double seconds = std::max(1e-9, now_seconds() - begin),
+                 rate = static_cast<double>(progress_.step - first) / seconds;
+    StepReport report{progress_.step, training.steps, progress_.average, result.gradient_norm,
+                      result.learning_rate};
+    report.tokens_per_second = rate * static_cast<double>(training.batch * training.length);
+    report.flops_per_second = rate * trainer_->flops();
+    report.seconds_left = static_cast<double>(training.steps - progress_.step) / rate;
+    observer_.step(report);
+    folder_->append_metrics({{"step", progress_.step},
+                             {"loss", result.loss},
+                             {"norm", result.gradient_norm},
+                             {"rate", result.learning_rate},
+                             {"tokens", progress_.step * training.batch * training.length},
+                             {"seconds", progress_.seconds},
+                             {"tokens_per_second", std::round(report.tokens_per_second)}});
+  }
+
+  // False when it was interrupted: it may take long, and is then done again when the run goes on.
+  bool evaluate() {
+    progress_.owed = false;
+    if (!scorer_) return true;
+    const Score score = scorer_->run(*valid_batches_, recipe_.training.evaluate_tokens, [&](int64_t) {
+      progress_.owed = observer_.stop();
+      return !progress_.owed;
+    });
+    if (progress_.owed) return false;
+    const bool best = progress_.best_step == 0 || score.mean() < progress_.best;
+    if (best) {
+      progress_.best = score.mean(), progress_.best_step = progress_.step, progress_.without_best = 0;
+      save_model();
+    } else {
+      ++progress_.without_best;
+    }
+    const double bytes = static_cast<double>(valid_->text_bytes()) / static_cast<double>(valid_->size());
+    observer_.evaluated(progress_.step, score, bytes, best);
+    folder_->append_metrics({{"step", progress_.step},
+                             {"seconds", progress_.seconds},
+                             {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
+    return true;
+  }
+
+  bool is_patient() const {
+    return recipe_.training.patience == 0 || progress_.without_best < recipe_.training.patience;
+  }
+
+  void save() {
+    folder_->sync_metrics();
+    store::save_checkpoint(folder_->checkpoints(), progress_.step, tensors(trainer_->parameters()),
+                           tensors(trainer_->states()), to_json(progress_));
+  }
+
+  void save_model() {
+    store::save_model_folder(request_.folder / "model", recipe_, tensors(trainer_->parameters()),
+                             tokens_.tokenizer->to_json());
+  }
+
+  RunResult result(bool finished, int64_t first, double begin) const {
+    return {first, progress_.step, finished, progress_.best, progress_.best_step, now_seconds() - begin};
+  }
+
+  const RunRequest& request_;
+  RunObserver& observer_;
+  spec::Recipe recipe_;
+  CorpusTokens tokens_;
+  std::unique_ptr<store::RunFolder> folder_;
+  std::unique_ptr<data::TokenStream> train_, valid_;
+  std::unique_ptr<data::Batches> batches_, valid_batches_;
+  graph::Variables variables_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<Scorer> scorer_;
+  Progress progress_;
+};
+
+}  // namespace
+
+bool counts_bits(const spec::DataSpec& data) {
+  return data.tokenizer == "bytes" || data.tokenizer == "characters";
+}
+
+RunResult run_training(const RunRequest& request, RunObserver& observer) {
+  return Run(request, observer).run();
+}
+
+}  // namespace heed::train
