@@ -1,31 +1,45 @@
 #include "heed/cli/bench.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 
 #include "heed/base/clock.h"
-#include "heed/base/philox.h"
 #include "heed/base/process.h"
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
+#include "heed/cli/subject.h"
 #include "heed/graph/count.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/isa.h"
 #include "heed/measure/timing.h"
-#include "heed/model/gpt2.h"
+#include "heed/measure/words.h"
+#include "heed/model/model.h"
+#include "heed/train/optimizers.h"
 #include "heed/train/training.h"
 
 namespace heed::cli {
 namespace {
 
+// Where first weights are random: SRU++ begins with attention turned off, and its gradients with it; here it
+// does its work.
+void turn_on(const std::string& name, const Tensor& weight) {
+  if (name.ends_with("recurrence.alpha")) std::fill(weight.floats().begin(), weight.floats().end(), 1.f);
+}
+
 class Bench : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("recipe", recipe_, "name of a recipe or a file", true);
-    flags.option("batch", batch_.sequences, "sequences");
-    flags.option("length", batch_.length, "tokens per sequence");
+    flags.positional("recipe", name_, "name of a recipe, a file, or the folder of a model", true);
+    flags.option("batch", use_.sequences, "sequences");
+    flags.option("length", use_.length, "tokens per sequence");
+    flags.option("memory", use_.memory, "rows of memory, all of them filled");
+    flags.flag("recompute", recompute_, "project keys and values of the memory anew, as reference code does");
     flags.flag("train", train_, "time training steps instead of forward passes");
+    flags.option("dropout", dropout_, "with --train: all rates of dropout; the recipe's if not given");
+    flags.option("optimizer", optimizer_,
+                 "with --train: " + train::optimizers().names() + "; the recipe's if not given");
     flags.flag("profile", profile_, "time per kind of op");
     flags.option("seconds", seconds_, "how long to measure");
     flags.option("least", least_, "runs at least");
@@ -33,62 +47,117 @@ class Bench : public Verb {
   }
 
   void run() override {
-    const spec::ModelSpec spec = spec::load_model_spec(recipe_);
-    if (seconds_ < 0 || least_ < 1)
-      throw usage_error("bench: --seconds must not be negative and --least must be at least 1");
+    const Subject subject = load_subject(name_);
+    const spec::ModelSpec spec = model(subject.recipe.model);
+    if (!(seconds_ >= 0) || !std::isfinite(seconds_) || least_ < 1 || least_ > kMostRuns)
+      throw usage_error("bench: --seconds is ", seconds_, " and --least ", least_,
+                        "; they must be 0 or more, and from 1 to ", kMostRuns);
+    if (!train_ && (dropout_ || !optimizer_.empty()))
+      throw usage_error("bench: --dropout and --optimizer are for training steps; add --train");
     kernels::warm_up_gemm();
     const int64_t before = resident_bytes();
     graph::Variables variables;
-    graph::Program* program = nullptr;
     std::unique_ptr<graph::Program> forward;
     std::unique_ptr<train::Trainer> trainer;
     std::function<void(graph::Profile*)> once;
+    Measured measured;
     if (train_) {
-      train::TrainingSpec training;
-      training.batch = batch_.sequences;
-      training.length = batch_.length;
-      training.learning_rate = 1e-4;
+      spec::TrainingSpec training = subject.recipe.training;
+      training.batch = use_.sequences, training.length = use_.length, training.memory = use_.memory;
+      training.chunks = 1;
+      training.schedule = "constant", training.learning_rate = 1e-4, training.final_rate = 0,
+      training.warmup = 0;
+      if (!optimizer_.empty()) training.optimizer = optimizer_, training.optimizer_settings = Json::object();
       trainer = std::make_unique<train::Trainer>(spec, training, variables);
-      fill(trainer->tokens(), spec.vocabulary, 0);
-      fill(trainer->targets(), spec.vocabulary, 1);
-      program = &trainer->program();
-      once = [&trainer, step = int64_t{0}](graph::Profile* profile) mutable {
-        trainer->step(++step, profile);
+      for (const auto& [name, tensor] : variables.all()) turn_on(name, tensor);
+      std::vector<int32_t> tokens = words(spec, 1), targets = words(spec, 2);
+      once = [&, tokens, targets, step = int64_t{0}](graph::Profile* profile) mutable {
+        trainer->step(
+            ++step, use_.memory,
+            [&](int64_t, std::span<int32_t> to_tokens, std::span<int32_t> to_targets) {
+              std::copy(tokens.begin(), tokens.end(), to_tokens.begin());
+              std::copy(targets.begin(), targets.end(), to_targets.begin());
+            },
+            profile);
       };
+      measured.planned = trainer->memory();
+      measured.flops = trainer->flops();
     } else {
-      auto g = std::make_shared<graph::Graph>();
-      const model::Gpt2 model = model::gpt2_logits(*g, spec, batch_, model::Weights::kPacked);
-      g->mark_output(model.logits);
-      g->tidy();
-      forward = std::make_unique<graph::Program>(g, variables);
-      model::initialise_gpt2(*g, model, variables, spec, 1);
-      fill(forward->input("tokens"), spec.vocabulary, 0);
-      program = forward.get();
+      forward = build_forward(spec, subject, variables);
       once = [&forward](graph::Profile* profile) { profile ? forward->run(*profile) : forward->run(); };
+      measured.planned = forward->memory();
+      measured.flops = graph::count(forward->graph()).total.flops;
     }
-    const measure::Timing timing = measure::time([&] { once(nullptr); }, seconds_, static_cast<int>(least_));
-    const int64_t measured = peak_resident_bytes() - before;
+    measured.timing = measure::time([&] { once(nullptr); }, seconds_, static_cast<int>(least_));
+    measured.bytes = peak_resident_bytes() - before;
     const Json profiled = profile_ ? profile(once) : Json();
-    report(*program, timing, measured, profiled);
+    report(measured, profiled);
   }
 
  private:
-  static void fill(const Tensor& tokens, int64_t vocabulary, uint32_t stream) {
-    Rng rng(17, stream);
-    for (int32_t& token : tokens.ints()) token = static_cast<int32_t>(rng.below(vocabulary));
+  static constexpr int64_t kMostRuns = 1000000;
+
+  struct Measured {
+    graph::Memory planned;
+    double flops = 0;
+    measure::Timing timing;
+    int64_t bytes = 0;
+  };
+
+  spec::ModelSpec model(spec::ModelSpec spec) const {
+    if (dropout_) {
+      spec.dropout = spec.attention_dropout = spec.embedding_dropout = *dropout_;
+      validate(spec);
+    }
+    return spec;
   }
 
-  void report(const graph::Program& program, const measure::Timing& timing, int64_t measured,
-              const Json& profiled) const {
-    const graph::Memory& planned = program.memory();
-    const double tokens = static_cast<double>(batch_.sequences * batch_.length) / timing.median;
-    const double flops = graph::count(program.graph()).total.flops;
+  std::vector<int32_t> words(const spec::ModelSpec& spec, uint64_t seed) const {
+    std::vector<int32_t> words(static_cast<size_t>(use_.sequences * use_.length));
+    measure::draw_words(words, spec.cluster_ends(), seed);
+    return words;
+  }
+
+  // All logits; with an adaptive vocabulary, of which nobody asks for every word, the losses.
+  std::unique_ptr<graph::Program> build_forward(const spec::ModelSpec& spec, const Subject& subject,
+                                                graph::Variables& variables) {
+    const bool losses = spec.adaptive();
+    use_.purpose = losses ? model::Purpose::kLoss : model::Purpose::kScores;
+    use_.packed = true;
+    use_.cached = !recompute_ && spec.positions != Positions::kLearned;
+    auto g = std::make_shared<graph::Graph>();
+    const model::Model model = model::build(*g, spec, use_);
+    g->mark_output(losses ? model.losses : model.scores);
+    g->tidy();
+    auto program = std::make_unique<graph::Program>(g, variables);
+    const model::Source first = model::first_weights(model.weights, 1);
+    model::fill_weights(*g, model.weights, variables, [&](const std::string& name, const Tensor& into) {
+      if (subject.folder) return subject.folder->read(name, into);
+      first(name, into);
+      turn_on(name, into);
+    });
+    const auto fill = [&](const char* input, uint64_t seed) {
+      const std::vector<int32_t> drawn = words(spec, seed);
+      std::copy(drawn.begin(), drawn.end(), program->input(input).ints().begin());
+    };
+    fill("tokens", 1);
+    if (losses) fill("targets", 2);
+    model::set_position(*program, use_, {.seen = use_.memory, .row = use_.memory});
+    return program;
+  }
+
+  void report(const Measured& m, const Json& profiled) const {
+    const graph::Memory& planned = m.planned;
+    const measure::Timing& timing = m.timing;
+    const double tokens = static_cast<double>(use_.sequences * use_.length) / timing.median, flops = m.flops;
     if (json_) {
       Json json = {
-          {"recipe", recipe_},
+          {"recipe", name_},
           {"mode", train_ ? "train" : "forward"},
-          {"batch", batch_.sequences},
-          {"length", batch_.length},
+          {"batch", use_.sequences},
+          {"length", use_.length},
+          {"memory_length", use_.memory},
+          {"recompute", recompute_},
           {"threads", thread_count()},
           {"isa", kernels::name_of(kernels::isa())},
           {"seconds",
@@ -96,14 +165,14 @@ class Bench : public Verb {
           {"tokens_per_second", tokens},
           {"gflops", flops / timing.median / 1e9},
           {"memory",
-           {{"planned", planned.peak()}, {"measured", measured}, {"process_peak", peak_resident_bytes()}}}};
+           {{"planned", planned.peak()}, {"measured", m.bytes}, {"process_peak", peak_resident_bytes()}}}};
       if (!profiled.is_null()) json["profile"] = profiled;
       std::printf("%s\n", json.dump(2).c_str());
       return;
     }
-    std::printf("%s, %s of %lld x %lld tokens (%s, %s, %s)\n", recipe_.c_str(),
-                train_ ? "training step" : "forward pass", static_cast<long long>(batch_.sequences),
-                static_cast<long long>(batch_.length), describe_threads().c_str(),
+    std::printf("%s, %s of %lld x %lld tokens (%s, %s, %s)\n", name_.c_str(),
+                train_ ? "training step" : "forward pass", static_cast<long long>(use_.sequences),
+                static_cast<long long>(use_.length), describe_threads().c_str(),
                 kernels::name_of(kernels::isa()), kernels::gemm_library());
     std::printf("  time     %s median of %d (p10 %s, p90 %s), %.0f tokens/s, %.0f GFLOP/s\n",
                 format_seconds(timing.median).c_str(), timing.runs, format_seconds(timing.low).c_str(),
@@ -111,7 +180,7 @@ class Bench : public Verb {
     std::printf("  memory   %s planned (weights %s, state %s, arena %s), %s measured\n",
                 format_bytes(planned.peak()).c_str(), format_bytes(planned.weights).c_str(),
                 format_bytes(planned.state).c_str(), format_bytes(planned.arena).c_str(),
-                format_bytes(measured).c_str());
+                format_bytes(m.bytes).c_str());
     if (!profiled.is_null()) print_profile(profiled);
   }
 
@@ -154,9 +223,15 @@ class Bench : public Verb {
                 format_seconds(profile["seconds"]).c_str(), 100 * (1 - share));
   }
 
-  std::string recipe_;
-  model::Batch batch_{1, 192};
-  bool train_ = false, profile_ = false, json_ = false;
+  std::string name_;
+  model::Use use_ = [] {
+    model::Use use;
+    use.length = 192;
+    return use;
+  }();
+  bool train_ = false, recompute_ = false, profile_ = false, json_ = false;
+  std::optional<double> dropout_;
+  std::string optimizer_;
   double seconds_ = 4;
   int64_t least_ = 5;
 };

@@ -1,85 +1,208 @@
 #include "heed/cli/describe.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "heed/base/units.h"
-#include "heed/graph/count.h"
+#include "heed/cli/subject.h"
 #include "heed/graph/plan.h"
-#include "heed/model/gpt2.h"
+#include "heed/model/blocks.h"
+#include "heed/spec/arch.h"
 #include "heed/train/training.h"
 
 namespace heed::cli {
 namespace {
 
+Json to_json(const graph::Memory& m) {
+  return {{"weights", m.weights}, {"state", m.state}, {"arena", m.arena}, {"peak", m.peak()}};
+}
+
+// Everything there is to say, counted and planned; nothing is run and no weight is allocated.
+struct Facts {
+  std::map<std::string, int64_t> parameters;  // by part, and "total", "decoder"
+  double blocks = 0, head = 0;                // FLOPs of a segment, keys of the memory made anew
+  double executed = 0;  // blocks, with queries of the memory as reference code makes them
+  double cached = 0;    // blocks, keys and values kept
+  double training = 0;  // FLOPs of an update
+  graph::Memory inference, update;
+};
+
+model::Model count(const spec::ModelSpec& spec, const model::Use& use, graph::Memory* memory) {
+  graph::Graph graph;
+  const model::Model model = model::build(graph, spec, use);
+  graph.mark_output(model.losses);
+  graph.tidy();
+  if (memory) *memory = graph::plan(graph).memory;
+  return model;
+}
+
+Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_t memory) {
+  Facts facts;
+  const spec::ModelSpec& spec = recipe.model;
+  for (const auto& [value, name] : EnumNames<Part>::names) facts.parameters[name] = 0;
+  for (const auto& [name, weight] : model::weights_of(spec).plain) {
+    facts.parameters[enum_name(weight.part)] += weight.shape.elements();
+    facts.parameters["total"] += weight.shape.elements();
+  }
+  facts.parameters["decoder"] =
+      facts.parameters["total"] - facts.parameters["embedding"] - facts.parameters["output"];
+  model::Use use;
+  use.sequences = batch, use.length = length, use.memory = memory;
+  const model::Model plain = count(spec, use, nullptr);
+  facts.blocks = plain.block_cost.flops;
+  facts.head = plain.output_cost.flops;
+  facts.executed = facts.blocks;
+  const std::string letters = spec.letters();
+  for (size_t i = 0; i < letters.size() && spec.positions == Positions::kRelative; ++i) {
+    const auto block = static_cast<int64_t>(i);
+    if (letters[i] == 's')
+      facts.executed += 2.0 * static_cast<double>(batch * memory * spec.width) *
+                        static_cast<double>(spec.heads_of(block) * spec.head_width_of(block));
+  }
+  use.cached = spec.positions != Positions::kLearned;
+  use.packed = true;
+  facts.cached = count(spec, use, &facts.inference).block_cost.flops;
+  const auto update = train::build_training_graph(spec, recipe.training);
+  facts.training = update.flops();
+  facts.update = update.memory();
+  return facts;
+}
+
+// One line per kind of block that stands there, with what it holds.
+std::string block_line(const spec::ModelSpec& spec, char letter, int64_t block) {
+  std::string what = model::blocks().find(std::string(1, letter)).meaning;
+  if (letter == 's') {
+    what += text(", ", spec.heads_of(block), " heads of ", spec.head_width_of(block), ", ",
+                 enum_name(spec.positions), " positions");
+  } else if (letter == 'f') {
+    what += text(", ", spec.width, " to ", spec.inner_of(block), " and back, ", enum_name(spec.activation));
+  } else if (letter == 'r' || letter == 'a') {
+    what += text(", inner width ", spec.projection_of(block));
+  }
+  return what;
+}
+
 class Describe : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("recipe", recipe_, "name of a recipe or a file", true);
-    flags.option("batch", batch_.sequences, "sequences");
-    flags.option("length", batch_.length, "tokens per sequence");
+    flags.positional("recipe", name_, "name of a recipe, a file, or the folder of a model", true);
+    flags.option("batch", batch_, "sequences");
+    flags.option("length", length_, "tokens per segment; the recipe's evaluation if not given");
+    flags.option("memory", memory_, "rows of memory; the recipe's evaluation if not given");
     flags.flag("json", json_, "print JSON");
   }
 
-  // Counted and planned; nothing is run and no weight is allocated.
   void run() override {
-    const spec::ModelSpec spec = spec::load_model_spec(recipe_);
-    graph::Graph forward;
-    forward.mark_output(model::gpt2_logits(forward, spec, batch_, model::Weights::kPacked).logits);
-    forward.tidy();
-    train::TrainingSpec training;
-    training.batch = batch_.sequences;
-    training.length = batch_.length;
-    const auto step = train::build_training_graph(spec, training);
-    const graph::Count count = graph::count(forward), step_count = graph::count(*step.graph);
-    const int64_t parameters = step_count.parameters;  // the packed ones are padded
-    const graph::Memory infer = graph::plan(forward).memory, train = graph::plan(*step.graph).memory;
-    int64_t embedding = 0;
-    for (const char* name : {"wte.weight", "wpe.weight"})
-      embedding += step.graph->shape(step.graph->find(name)).elements();
-    if (json_) {
-      const auto memory = [](const graph::Memory& m) {
-        return Json{{"weights", m.weights}, {"state", m.state}, {"arena", m.arena}, {"peak", m.peak()}};
-      };
-      const Json json = {
-          {"spec", to_json(spec)},
-          {"batch", batch_.sequences},
-          {"length", batch_.length},
-          {"params", {{"total", parameters}, {"decoder", parameters - embedding}}},
-          {"flops", {{"forward", count.total.flops}, {"training_step", step_count.total.flops}}},
-          {"memory", memory(infer)},
-          {"training_memory", memory(train)}};
-      std::printf("%s\n", json.dump(2).c_str());
-      return;
-    }
-    std::printf("%s: %s, %lld layers of width %lld, vocabulary %lld, context %lld\n", recipe_.c_str(),
-                spec.backbone.c_str(), static_cast<long long>(spec.layers),
-                static_cast<long long>(spec.width), static_cast<long long>(spec.vocabulary),
-                static_cast<long long>(spec.context));
-    std::printf("  parameters      %s (%lld; decoder %s)\n",
-                format_count(static_cast<double>(parameters)).c_str(), static_cast<long long>(parameters),
-                format_count(static_cast<double>(parameters - embedding)).c_str());
-    std::printf("  at %lld x %lld tokens:\n", static_cast<long long>(batch_.sequences),
-                static_cast<long long>(batch_.length));
-    std::printf("  forward         %sFLOP, %s (weights %s, arena %s)\n",
-                format_count(count.total.flops).c_str(), format_bytes(infer.peak()).c_str(),
-                format_bytes(infer.weights).c_str(), format_bytes(infer.arena).c_str());
-    std::printf("  training step   %sFLOP, %s (weights %s, optimizer %s, arena %s)\n",
-                format_count(step_count.total.flops).c_str(), format_bytes(train.peak()).c_str(),
-                format_bytes(train.weights).c_str(), format_bytes(train.state).c_str(),
-                format_bytes(train.arena).c_str());
+    const Subject subject = load_subject(name_);
+    const spec::Recipe& recipe = subject.recipe;
+    const int64_t length = length_.value_or(recipe.evaluation.length);
+    const int64_t memory = memory_.value_or(recipe.evaluation.memory);
+    const Facts facts = facts_of(recipe, batch_, length, memory);
+    json_ ? print_json(recipe, facts, length, memory) : print(recipe, facts, length, memory);
   }
 
  private:
-  std::string recipe_;
-  model::Batch batch_{1, 192};
+  void print_json(const spec::Recipe& recipe, const Facts& facts, int64_t length, int64_t memory) const {
+    Json planned = to_json(facts.inference);
+    planned["training"] = to_json(facts.update);
+    const Json json = {{"name", recipe.name},
+                       {"about", recipe.about},
+                       {"published", recipe.published},
+                       {"arch", spec::format_arch(recipe.model.letters())},
+                       {"letters", recipe.model.letters()},
+                       {"spec", heed::to_json(recipe.model)},
+                       {"batch", batch_},
+                       {"length", length},
+                       {"memory_length", memory},
+                       {"params", facts.parameters},
+                       {"flops",
+                        {{"blocks", facts.blocks},
+                         {"head", facts.head},
+                         {"blocks_and_head", facts.blocks + facts.head},
+                         {"blocks_as_executed", facts.executed},
+                         {"blocks_cached", facts.cached},
+                         {"training_step", facts.training}}},
+                       {"memory", planned}};
+    std::printf("%s\n", json.dump(2).c_str());
+  }
+
+  void print(const spec::Recipe& recipe, const Facts& facts, int64_t length, int64_t memory) const {
+    const spec::ModelSpec& spec = recipe.model;
+    std::printf("%s%s%s\n", recipe.name.c_str(), recipe.about.empty() ? "" : ": ", recipe.about.c_str());
+    for (const std::string& sentence : recipe.published) std::printf("  published: %s\n", sentence.c_str());
+    draw(spec);
+    const auto count = [](double value) { return format_count(value); };
+    std::printf("\n  parameters       %s (%lld), of them in the decoder %s\n",
+                count(static_cast<double>(facts.parameters.at("total"))).c_str(),
+                static_cast<long long>(facts.parameters.at("total")),
+                count(static_cast<double>(facts.parameters.at("decoder"))).c_str());
+    for (const auto& [value, name] : EnumNames<Part>::names) {
+      if (const int64_t here = facts.parameters.at(name); here > 0)
+        std::printf("    %-14s %s\n", name, count(static_cast<double>(here)).c_str());
+    }
+    std::printf(
+        "  a segment of %lld x %lld tokens, memory %lld (2 FLOP per multiply-add; norms, softmax and lookups "
+        "not "
+        "counted):\n",
+        static_cast<long long>(batch_), static_cast<long long>(length), static_cast<long long>(memory));
+    std::printf(
+        "    blocks         %sFLOP: queries of the segment; keys, values and distances of segment and "
+        "memory\n",
+        count(facts.blocks).c_str());
+    if (facts.executed != facts.blocks)
+      std::printf("                   %sFLOP with queries of the memory too, as reference code computes\n",
+                  count(facts.executed).c_str());
+    if (facts.cached != facts.blocks)
+      std::printf("                   %sFLOP with keys, values and distances cached, as heed runs\n",
+                  count(facts.cached).c_str());
+    std::printf(
+        "    and output     %sFLOP%s\n", count(facts.blocks + facts.head).c_str(),
+        spec.cluster_ends().size() > 1 ? " with the head of the adaptive softmax; tails by the text" : "");
+    std::printf("    memory         %s (weights %s, state %s, arena %s)\n",
+                format_bytes(facts.inference.peak()).c_str(), format_bytes(facts.inference.weights).c_str(),
+                format_bytes(facts.inference.state).c_str(), format_bytes(facts.inference.arena).c_str());
+    const spec::TrainingSpec& t = recipe.training;
+    std::printf("  an update of %lld x %lld tokens, memory %lld, %s:\n", static_cast<long long>(t.batch),
+                static_cast<long long>(t.length), static_cast<long long>(t.memory), t.optimizer.c_str());
+    std::printf("    work           %sFLOP\n", count(facts.training).c_str());
+    std::printf("    memory         %s (weights %s, optimizer and memory %s, arena %s)\n",
+                format_bytes(facts.update.peak()).c_str(), format_bytes(facts.update.weights).c_str(),
+                format_bytes(facts.update.state).c_str(), format_bytes(facts.update.arena).c_str());
+  }
+
+  // Blocks from the text to the word, repeated ones once.
+  static void draw(const spec::ModelSpec& spec) {
+    const std::string letters = spec.letters();
+    std::printf("\n  text\n   │  embedding, %lld words of width %lld%s\n",
+                static_cast<long long>(spec.vocabulary), static_cast<long long>(spec.table_width()),
+                spec.adaptive() ? ", in clusters" : "");
+    int64_t block = 0;
+    for (const spec::ArchGroup& group : spec::group_arch(letters)) {
+      const auto size = static_cast<int64_t>(group.letters.size());
+      const std::string times = group.count > 1 ? text("  x ", group.count) : "";
+      for (int64_t i = 0; i < size; ++i) {
+        const char* edge = size == 1 ? "─" : i == 0 ? "┌" : i + 1 == size ? "└" : "│";
+        std::printf(" %s [%c]  %s%s\n", edge, group.letters[static_cast<size_t>(i)],
+                    block_line(spec, group.letters[static_cast<size_t>(i)], block + i).c_str(),
+                    i + 1 == size ? times.c_str() : "");
+      }
+      block += size * static_cast<int64_t>(group.count);
+    }
+    std::printf("   │  output%s\n  next word\n", spec.tie_weights ? ", the same table" : "");
+  }
+
+  std::string name_;
+  int64_t batch_ = 1;
+  std::optional<int64_t> length_, memory_;
   bool json_ = false;
 };
 
 }  // namespace
 
 VerbEntry describe_verb() {
-  return {"describe", "Counts and plans a model: parameters, FLOPs, exact memory. Runs nothing.",
-          "heed describe gpt2-124m --length 192",
+  return {"describe", "Draws, counts and plans a model: parameters, FLOPs, exact memory. Runs nothing.",
+          "heed describe par-base-wt103",
           []() -> std::unique_ptr<Verb> { return std::make_unique<Describe>(); }};
 }
 

@@ -2,6 +2,7 @@
 // CLI11.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <sstream>
 
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
@@ -31,22 +32,60 @@ class Cli11Flags : public Flags {
   void option(const std::string& name, std::string& value, const std::string& meaning) override {
     add(name, value, meaning);
   }
+  void option(const std::string& name, std::optional<int64_t>& value, const std::string& meaning) override {
+    app_.add_option(spellings(name), value, meaning);
+  }
+  void option(const std::string& name, std::optional<double>& value, const std::string& meaning) override {
+    app_.add_option(spellings(name), value, meaning);
+  }
 
  private:
   template <class T>
   void add(const std::string& name, T& value, const std::string& meaning) {
     app_.add_option(spellings(name), value, meaning)->capture_default_str();
   }
-  static std::string spellings(const std::string& name) {
-    std::string other = name;
-    for (char& c : other) c = c == '-' ? '_' : c;
-    const std::string dashes = "--" + name;
-    return other == name ? dashes : dashes + ",--" + other;
+  // "o,some-name" -> "-o,--some-name,--some_name"
+  static std::string spellings(const std::string& names) {
+    std::string all;
+    std::istringstream list(names);
+    for (std::string name; std::getline(list, name, ',');) {
+      all += (all.empty() ? "-" : ",-") + (name.size() == 1 ? name : "-" + name);
+      std::string other = name;
+      for (char& c : other) c = c == '-' ? '_' : c;
+      if (other != name) all += ",--" + other;
+    }
+    return all;
   }
   CLI::App& app_;
 };
 
+// What was wrong with the words after `heed`, in our own: CLI11 does not know what was meant.
+Error parse_failure(const CLI::ParseError& error, const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "heed" : "heed " + chosen[0]->get_name();
+  std::string message = error.what();
+  if (!chosen.empty() && dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : chosen[0]->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+    for (const std::string& word : chosen[0]->remaining()) {
+      const bool flag = word.starts_with("-");
+      message = text(flag ? "unknown flag '" : "did not expect '", word, "'");
+      const std::string guess = flag ? nearest(word.substr(0, word.find('=')), known) : "";
+      if (!guess.empty()) message += "; did you mean '" + guess + "'?";
+      if (flag) break;
+    }
+  } else if (const std::string prefix = "Could not convert: "; message.starts_with(prefix)) {
+    message = message.substr(prefix.size()) + ": a number is expected";
+  }
+  return usage_error(command == "heed" ? "" : command.substr(5) + ": ", message,
+                     message.ends_with("?") ? " `" : "; `", command, " --help` tells more");
+}
+
 int run(int argc, char** argv) {
+  if (argc < 2) throw usage_error("give a verb: ", verbs().names(), "; `heed --help` tells more");
+  if (argv[1][0] != '-') verbs().find(argv[1]);
   CLI::App app("heed finds, trains and runs the language model that fits the device it runs on.", "heed");
   app.set_version_flag("--version", text("heed ", HEED_VERSION, " (", kernels::gemm_library(), ")"));
   app.require_subcommand(1);
@@ -63,7 +102,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kUsage;
+    if (error.get_exit_code() != 0) throw parse_failure(error, app);
+    app.exit(error);  // prints help or version
+    return kDone;
   }
   if (threads < 1 || threads > 1024)
     throw usage_error("--threads: ", threads, " asked for; give a number from 1 to 1024");

@@ -1,139 +1,187 @@
 #include "heed/cli/train.h"
 
-#include <unistd.h>
-
 #include <cmath>
-#include <csignal>
 #include <cstdio>
+#include <numbers>
 
-#include "heed/base/clock.h"
 #include "heed/base/process.h"
+#include "heed/base/threads.h"
 #include "heed/base/units.h"
-#include "heed/data/corpus.h"
-#include "heed/graph/count.h"
-#include "heed/graph/plan.h"
+#include "heed/cli/progress_line.h"
+#include "heed/cli/settings_flags.h"
+#include "heed/data/readers.h"
+#include "heed/data/tokenizer.h"
+#include "heed/kernels/gemm.h"
+#include "heed/kernels/isa.h"
+#include "heed/measure/timing.h"
+#include "heed/model/model.h"
+#include "heed/train/run.h"
 #include "heed/train/training.h"
 
 namespace heed::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+// A loss per token as people compare it.
+std::string in_units(double nats, bool bits, double bytes_per_token = 0) {
+  char line[80];
+  if (bits) {
+    std::snprintf(line, sizeof line, "%.4f bpc", nats / std::numbers::ln2);
+  } else if (bytes_per_token > 0) {
+    std::snprintf(line, sizeof line, "ppl %.2f (%.3f bits per byte)", std::exp(nats),
+                  nats / std::numbers::ln2 / bytes_per_token);
+  } else {
+    std::snprintf(line, sizeof line, "ppl %.2f", std::exp(nats));
+  }
+  return line;
+}
 
-// One line that is rewritten on a terminal, a line now and then elsewhere.
-class ProgressLine {
+class Observer : public train::RunObserver {
  public:
-  void show(const std::string& line, bool last) {
-    const bool terminal = isatty(STDERR_FILENO);
-    const double now = now_seconds();
-    if (!last && now - shown_ < (terminal ? 0.2 : 5.0)) return;
-    shown_ = now;
-    std::fprintf(stderr, terminal ? "\r\033[K%s%s" : "%s%s", line.c_str(), terminal && !last ? "" : "\n");
-    std::fflush(stderr);
+  Observer(bool bits, double peak) : bits_(bits), peak_(peak) {}
+
+  void note(const std::string& sentence) override { line_.say(sentence); }
+
+  void step(const train::StepReport& r) override {
+    char line[240];
+    std::snprintf(
+        line, sizeof line,
+        "step %lld/%lld  loss %.4f  %s  norm %.2f  rate %.2e  %.0f tokens/s  %.0f%% of peak  ETA %s",
+        static_cast<long long>(r.step), static_cast<long long>(r.steps), r.loss,
+        in_units(r.loss, bits_).c_str(), r.gradient_norm, r.learning_rate, r.tokens_per_second,
+        100 * r.flops_per_second / peak_, format_seconds(r.seconds_left).c_str());
+    line_.show(line, r.step == r.steps);
   }
 
+  void evaluated(int64_t step, const train::Score& score, double bytes_per_token, bool best) override {
+    char line[200];
+    std::snprintf(line, sizeof line, "step %lld: valid %s over %lld tokens%s", static_cast<long long>(step),
+                  in_units(score.mean(), bits_, bytes_per_token).c_str(),
+                  static_cast<long long>(score.tokens), best ? ", the best so far" : "");
+    line_.say(line);
+  }
+
+  bool stop() override { return StopSignals::asked(); }
+
  private:
-  double shown_ = 0;
+  ProgressLine line_;
+  bool bits_;
+  double peak_;
 };
 
 class Train : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("recipe", recipe_, "name of a recipe or a file", true);
-    flags.option("data", data_, "a text file; its bytes are the tokens");
-    flags.flag("dry-run", dry_run_, "state parameters, memory and FLOPs, then stop");
-    // Every setting of the training, by its own name.
-    training_.visit([&](const std::string& name, auto& member, const char* meaning) {
-      std::string dashed = name;
-      for (char& c : dashed) c = c == '_' ? '-' : c;
-      if constexpr (std::is_same_v<decltype(member), bool&>) {
-        flags.flag(dashed, member, meaning);
-      } else {
-        flags.option(dashed, member, meaning);
-      }
-    });
+    flags.positional("recipe", name_, "name of a recipe or a file", true);
+    flags.option("data", data_, "a text file or a folder of them");
+    flags.option("o,out", out_, "folder of the run; the same command goes on where it stopped");
+    flags.option("max-steps", max_steps_, "updates to make; the same as --steps");
+    flags.option("tokens", tokens_,
+                 "train on so many tokens, such as 3M: steps follow from batch and length");
+    flags.option("max-time", max_time_,
+                 "stop and save after so long, such as 90s, 5m or 1h; the same command goes on");
+    flags.option("save-seconds", save_seconds_, "seconds between checkpoints");
+    flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
+    flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");
+    flags.option("reader", reader_, "how the text is split: " + data::readers().names());
+    flags.flag("dry-run", dry_run_, "state parameters, memory and time, then stop");
+    training_.declare(flags);
   }
 
   void run() override {
-    const spec::ModelSpec spec = spec::load_model_spec(recipe_);
-    const auto built = train::build_training_graph(spec, training_);
-    const graph::Count count = graph::count(*built.graph);
-    graph::Graph scoring;
-    scoring.mark_output(model::gpt2_loss(scoring, spec, {training_.batch, training_.length}, false).loss);
-    scoring.tidy();
-    graph::Memory memory = graph::plan(*built.graph).memory;
-    memory.arena += graph::plan(scoring).memory.arena;  // the evaluator's stands beside the trainer's
-    std::fprintf(dry_run_ ? stdout : stderr,
-                 "%s: %s parameters, a step of %lld x %lld tokens is %sFLOP in %s of memory\n",
-                 recipe_.c_str(), format_count(static_cast<double>(count.parameters)).c_str(),
-                 static_cast<long long>(training_.batch), static_cast<long long>(training_.length),
-                 format_count(count.total.flops).c_str(), format_bytes(memory.peak()).c_str());
-    if (memory.peak() > available_memory()) {
-      throw failure("train: ", format_bytes(memory.peak()), " are needed, ", format_bytes(available_memory()),
-                    " are free; choose a smaller --batch or --length");
-    }
+    train::RunRequest request;
+    request.recipe = recipe();
+    if (!dry_run_ && data_.empty()) throw usage_error("train: give a text to learn from with --data PATH");
+    if (!dry_run_ && out_.empty()) throw usage_error("train: give a folder for the run with -o FOLDER");
+    request.max_seconds = max_time_.empty() ? 0 : parse_seconds(max_time_, "train: --max-time");
+    state(request.recipe);
     if (dry_run_) return;
-    if (data_.empty()) throw usage_error("train: give a text to learn from with --data FILE");
-    if (spec.vocabulary < 256)
-      throw usage_error("train: tokens are bytes, so the vocabulary must be at least 256; the recipe has ",
-                        spec.vocabulary);
-    learn(spec, data::ByteCorpus(data_));
+    request.data = data_;
+    request.folder = out_;
+    request.save_seconds = save_seconds_;
+    request.record = {{"version", HEED_VERSION},
+                      {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},
+                      {"libraries", {{"gemm", kernels::gemm_library()}}},
+                      {"seed", request.recipe.training.seed}};
+    const StopSignals signals;
+    const bool bits = train::counts_bits(request.recipe.data);
+    train::RunResult result;
+    {
+      Observer observer(bits, peak_);
+      result = train::run_training(request, observer);
+    }
+    const auto step = static_cast<long long>(result.step);
+    if (result.finished && result.step == result.first) {
+      std::printf("was trained before: %lld steps", step);
+    } else {
+      std::printf("%s %lld steps in %s", result.finished ? "trained" : "stopped after", step,
+                  format_seconds(result.seconds).c_str());
+    }
+    if (result.best_step > 0)
+      std::printf("; best on the valid part: %s at step %lld", in_units(result.best, bits).c_str(),
+                  static_cast<long long>(result.best_step));
+    std::printf("; model in %s/model\n", out_.c_str());
+    if (!result.finished && StopSignals::asked())
+      throw Error("interrupted; the same command goes on", kInterrupted);
   }
 
  private:
-  void learn(const spec::ModelSpec& spec, const data::ByteCorpus& corpus) {
-    const data::StreamBatches batches(corpus.train(), training_.batch, training_.length,
-                                      "the training part of " + data_);
-    const data::StreamBatches valid(corpus.valid(), training_.batch, training_.length,
-                                    "the held-out twentieth of " + data_);
-    graph::Variables variables;
-    train::Trainer trainer(spec, training_, variables);
-    train::Evaluator evaluator(spec, {training_.batch, training_.length}, variables);
-    std::signal(SIGINT, [](int) {
-      interrupted = 1;
-      std::signal(SIGINT, SIG_DFL);  // a second one stops at once
-    });
-    ProgressLine progress;
-    const double begin = now_seconds();
-    const auto per_step = static_cast<double>(training_.batch * training_.length);
-    double average = 0;
-    int64_t step = 0;
-    while (step < training_.steps && !interrupted) {
-      batches.fill(step, trainer.tokens().ints(), trainer.targets().ints());
-      const train::StepResult result = trainer.step(++step);
-      average = step == 1 ? result.loss : 0.95 * average + 0.05 * result.loss;
-      const double elapsed = now_seconds() - begin, rate = static_cast<double>(step) / elapsed;
-      char line[200];
-      std::snprintf(line, sizeof line,
-                    "step %lld/%lld  loss %.4f  %.3f bits/byte  norm %.2f  %.0f tokens/s  ETA %s",
-                    static_cast<long long>(step), static_cast<long long>(training_.steps), average,
-                    average / std::log(2.0), result.gradient_norm, rate * per_step,
-                    format_seconds(static_cast<double>(training_.steps - step) / rate).c_str());
-      progress.show(line, step == training_.steps || interrupted);
+  spec::Recipe recipe() const {
+    spec::Recipe recipe = spec::load_recipe(name_);
+    recipe.training = training_.over(recipe.training, "train");
+    if (max_steps_) recipe.training.steps = *max_steps_;
+    if (!recipe_tokenizer_.empty()) recipe.data.tokenizer = recipe_tokenizer_;
+    if (vocabulary_) recipe.data.vocabulary = *vocabulary_;
+    if (!reader_.empty()) recipe.data.reader = reader_;
+    if (recipe.data.vocabulary < 0)
+      throw usage_error("train: --vocabulary is ", recipe.data.vocabulary, "; it must be 0 or more");
+    if (!(save_seconds_ >= 0))
+      throw usage_error("train: --save-seconds is ", save_seconds_, "; it must be 0 or more");
+    data::readers().find(recipe.data.reader);
+    data::tokenizers().find(recipe.data.tokenizer);
+    validate(recipe.training);
+    if (!tokens_.empty()) {
+      const int64_t per_step = recipe.training.batch * recipe.training.length;
+      const int64_t tokens = parse_count(tokens_, "train: --tokens");
+      recipe.training.steps = tokens / per_step + (tokens % per_step != 0);
+      validate(recipe.training);
     }
-    double loss = 0;
-    const int64_t count = std::min<int64_t>(valid.batches(), 20);
-    for (int64_t i = 0; i < count; ++i) {
-      valid.fill(i, evaluator.tokens().ints(), evaluator.targets().ints());
-      loss += evaluator.run() / static_cast<double>(count);
-    }
-    std::printf(
-        "trained %lld steps (%s tokens) in %s: held-out text costs %.3f bits per byte (%.4f nats) over %lld "
-        "tokens\n",
-        static_cast<long long>(step), format_count(per_step * static_cast<double>(step)).c_str(),
-        format_seconds(now_seconds() - begin).c_str(), loss / std::log(2.0), loss,
-        static_cast<long long>(count * training_.batch * training_.length));
-    if (interrupted) throw Error("interrupted", kInterrupted);
+    return recipe;
   }
 
-  std::string recipe_, data_;
+  // What is asked for; refuses what cannot fit.
+  void state(const spec::Recipe& recipe) {
+    const auto built = train::build_training_graph(recipe.model, recipe.training);
+    const graph::Memory memory = built.memory();
+    peak_ = measure::peak_flops();
+    const spec::TrainingSpec& t = recipe.training;
+    // Two thirds of the peak is what training reaches here (heed bench --train).
+    const double seconds = built.flops() * static_cast<double>(t.steps) / (0.65 * peak_);
+    std::fprintf(
+        dry_run_ ? stdout : stderr,
+        "%s: %s parameters; %lld steps of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
+        "about %s in all\n",
+        name_.c_str(), format_count(static_cast<double>(model::count_parameters(recipe.model))).c_str(),
+        static_cast<long long>(t.steps), static_cast<long long>(t.batch), static_cast<long long>(t.length),
+        static_cast<long long>(t.memory), format_count(built.flops()).c_str(),
+        format_bytes(memory.peak()).c_str(), format_seconds(seconds).c_str());
+    if (memory.peak() > available_memory())
+      throw failure("train: ", format_bytes(memory.peak()), " are needed, ", format_bytes(available_memory()),
+                    " are free; choose a smaller --batch or --length, or more --chunks");
+  }
+
+  std::string name_, data_, out_, recipe_tokenizer_, reader_, tokens_, max_time_;
+  std::optional<int64_t> max_steps_, vocabulary_;
+  double save_seconds_ = 120;
+  double peak_ = 1;
   bool dry_run_ = false;
-  train::TrainingSpec training_;
+  SettingsFlags<spec::TrainingSpec> training_;
 };
 
 }  // namespace
 
 VerbEntry train_verb() {
-  return {"train", "Trains a model on a text.", "heed train gpt2-bytes-3m --data book.txt --steps 300",
+  return {"train", "Trains a model on a text; interrupted at any moment, the same command goes on.",
+          "heed train par-3m-bytes --data book.txt -o run",
           []() -> std::unique_ptr<Verb> { return std::make_unique<Train>(); }};
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 
 namespace heed::cli {
 
-// Where a verb declares what it takes. Names are given with dashes; underscores are understood too.
+// Where a verb declares what it takes. Names are given with dashes; underscores are understood too. A letter
+// and a comma before the name add a short form: "o,out" is --out and -o; "p" alone is -p.
 class Flags {
  public:
   virtual ~Flags() = default;
@@ -20,6 +22,9 @@ class Flags {
   virtual void option(const std::string& name, int64_t& value, const std::string& meaning) = 0;
   virtual void option(const std::string& name, double& value, const std::string& meaning) = 0;
   virtual void option(const std::string& name, std::string& value, const std::string& meaning) = 0;
+  // Stay empty when not given, for settings without a default.
+  virtual void option(const std::string& name, std::optional<int64_t>& value, const std::string& meaning) = 0;
+  virtual void option(const std::string& name, std::optional<double>& value, const std::string& meaning) = 0;
 };
 
 class Verb {

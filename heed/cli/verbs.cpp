@@ -1,5 +1,9 @@
 #include "heed/cli/bench.h"
 #include "heed/cli/describe.h"
+#include "heed/cli/design.h"
+#include "heed/cli/eval.h"
+#include "heed/cli/generate.h"
+#include "heed/cli/recipes.h"
 #include "heed/cli/train.h"
 #include "heed/cli/verb.h"
 
@@ -10,6 +14,10 @@ const Registry<VerbEntry>& verbs() {
   static const Registry<VerbEntry> list("verb", {
                                                     bench_verb(),
                                                     describe_verb(),
+                                                    design_verb(),
+                                                    eval_verb(),
+                                                    generate_verb(),
+                                                    recipes_verb(),
                                                     train_verb(),
                                                 });
   return list;

@@ -1,0 +1,114 @@
+#include "heed/cli/eval.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "heed/base/clock.h"
+#include "heed/base/files.h"
+#include "heed/base/units.h"
+#include "heed/cli/progress_line.h"
+#include "heed/cli/settings_flags.h"
+#include "heed/cli/subject.h"
+#include "heed/data/readers.h"
+#include "heed/train/corpus_tokens.h"
+#include "heed/train/evaluation.h"
+#include "heed/train/run.h"
+
+namespace heed::cli {
+namespace {
+
+class Eval : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.positional("model", name_, "folder of a model or of a run", true);
+    flags.option("data", data_, "a text file or a folder of them");
+    flags.option("part", part_, "train, valid or test");
+    flags.option("reader", reader_, "how the text is split: " + data::readers().names());
+    flags.option("cache", cache_, "folder for the tokens of the text; a temporary one if not given");
+    flags.option("max-tokens", most_, "stop after so many tokens, 0 for all");
+    flags.flag("json", json_, "print JSON");
+    protocol_.declare(flags);
+  }
+
+  void run() override {
+    const Subject subject = load_trained(name_);
+    if (data_.empty()) throw usage_error("eval: give a text with --data PATH");
+    if (most_ < 0) throw usage_error("eval: --max-tokens is ", most_, "; it must be 0, for all, or more");
+    const auto split = enum_from_name<data::Split>(part_);
+    spec::DataSpec data = subject.recipe.data;
+    if (!reader_.empty()) data.reader = reader_;
+    spec::EvaluationSpec protocol = protocol_.over(subject.recipe.evaluation, "eval");
+    validate(protocol);
+    const TemporaryFolder temporary;
+    const auto tokens =
+        train::open_tokens_of_model(data, data_, subject.folder->path(),
+                                    cache_.empty() ? temporary.path() : std::filesystem::path(cache_));
+    for (const std::string& note : tokens.corpus.notes()) std::fprintf(stderr, "%s\n", note.c_str());
+    check_vocabulary(subject, *tokens.tokenizer);
+    const data::TokenStream stream = tokens.stream(split);
+    // More than the text has would be padding, at a cost that grows with its square.
+    protocol.length = std::clamp<int64_t>(stream.size() / protocol.batch - 1, 1, protocol.length);
+    const auto batches = train::scoring_batches(protocol, stream);
+    graph::Variables variables;
+    train::Scorer scorer(subject.recipe.model, protocol, variables, true);
+    model::fill_weights(
+        scorer.graph(), scorer.weights(), variables,
+        [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
+    ProgressLine progress;
+    const double begin = now_seconds();
+    const train::Score score = scorer.run(*batches, most_, [&](int64_t done) {
+      const double seconds = now_seconds() - begin;
+      const int64_t all = batches->segments();
+      char line[100];
+      std::snprintf(
+          line, sizeof line, "segment %lld/%lld  %.0f tokens/s  ETA %s", static_cast<long long>(done),
+          static_cast<long long>(all), static_cast<double>(done * protocol.batch * protocol.length) / seconds,
+          format_seconds(seconds / static_cast<double>(done) * static_cast<double>(all - done)).c_str());
+      progress.show(line, done == all);
+      return true;
+    });
+    report(subject.recipe, protocol, stream, score, now_seconds() - begin);
+  }
+
+ private:
+  void report(const spec::Recipe& recipe, const spec::EvaluationSpec& protocol,
+              const data::TokenStream& stream, const train::Score& score, double seconds) const {
+    const double bytes = static_cast<double>(stream.text_bytes()) / static_cast<double>(stream.size());
+    const double bits_per_byte = score.bits_per_token() / bytes;
+    if (json_) {
+      const Json json = {{"model", name_},
+                         {"part", part_},
+                         {"protocol", to_json(protocol)},
+                         {"tokens", score.tokens},
+                         {"nats_per_token", score.mean()},
+                         {"perplexity", score.perplexity()},
+                         {"bits_per_token", score.bits_per_token()},
+                         {"bits_per_byte", bits_per_byte},
+                         {"seconds", seconds}};
+      std::printf("%s\n", json.dump(2).c_str());
+      return;
+    }
+    const bool bits = train::counts_bits(recipe.data);
+    std::printf("%s on the %s part: %s %.4f, %.4f nats per token, %.4f bits per byte over %lld tokens\n",
+                name_.c_str(), part_.c_str(), bits ? "bpc" : "perplexity",
+                bits ? score.bits_per_token() : score.perplexity(), score.mean(), bits_per_byte,
+                static_cast<long long>(score.tokens));
+    std::printf("  protocol: %s; %s tokens per second\n", train::describe(protocol).c_str(),
+                format_count(static_cast<double>(score.tokens) / seconds).c_str());
+  }
+
+  std::string name_, data_, part_ = "test", reader_, cache_;
+  int64_t most_ = 0;
+  bool json_ = false;
+  SettingsFlags<spec::EvaluationSpec> protocol_;
+};
+
+}  // namespace
+
+VerbEntry eval_verb() {
+  return {"eval", "Scores a model on a text: perplexity and bits, with the protocol they were taken by.",
+          "heed eval run --data book.txt",
+          []() -> std::unique_ptr<Verb> { return std::make_unique<Eval>(); }};
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,116 @@
+#include "heed/cli/generate.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "heed/base/clock.h"
+#include "heed/base/units.h"
+#include "heed/base/utf8.h"
+#include "heed/cli/progress_line.h"
+#include "heed/cli/settings_flags.h"
+#include "heed/cli/subject.h"
+#include "heed/data/tokenizer.h"
+#include "heed/infer/sampling.h"
+#include "heed/infer/session.h"
+
+namespace heed::cli {
+namespace {
+
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+class Generate : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.positional("model", name_, "folder of a model or of a run", true);
+    flags.option("p,prompt", prompt_, "text to go on from");
+    flags.option("n,tokens", count_, "most tokens to generate");
+    flags.option("memory", memory_,
+                 "tokens that attention sees before the present one, 0 for the model's own");
+    flags.flag("ignore-end", ignore_end_, "go on after the token that ends a text");
+    flags.flag("no-prompt", no_prompt_, "print only what is new");
+    sampling_.declare(flags);
+  }
+
+  void run() override {
+    const Subject subject = load_trained(name_);
+    if (memory_ < 0 || memory_ > kMostMemory)
+      throw usage_error("generate: --memory is ", memory_, "; it must be from 1 to ", kMostMemory,
+                        ", or 0 for the model's own");
+    if (count_ < 1) throw usage_error("generate: -n is ", count_, "; it must be at least 1");
+    const auto tokenizer = data::load_tokenizer(subject.folder->path());
+    check_vocabulary(subject, *tokenizer);
+    infer::Sampler sampler(sampling_.over({}, "generate"));
+    std::vector<int32_t> ids = encode(*tokenizer);
+    // Nothing to go on from: the end of a text before, or the first word there is.
+    if (ids.empty()) ids.push_back(tokenizer->end() >= 0 ? tokenizer->end() : 0);
+    infer::Session session(
+        subject.recipe.model, memory(subject.recipe),
+        [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
+    const StopSignals signals;
+    if (!no_prompt_) print(prompt_);
+    const double begin = now_seconds();
+    std::span<const float> scores = session.feed(ids);
+    const double prompted = now_seconds();
+    const size_t given = ids.size();
+    Utf8Stream characters;
+    while (static_cast<int64_t>(ids.size() - given) < count_ && !StopSignals::asked()) {
+      const int32_t next = sampler.sample(scores.first(static_cast<size_t>(tokenizer->size())), ids);
+      if (next == tokenizer->end() && !ignore_end_) break;
+      // What it adds to the token before: a word has its blank only there.
+      const std::array<int32_t, 2> both = {ids.back(), next};
+      const size_t old = tokenizer->decode({both.data(), 1}).size();
+      print(characters.push(tokenizer->decode(both).substr(old)));
+      ids.push_back(next);
+      scores = session.feed({&next, 1});
+    }
+    print(characters.finish() + "\n");
+    const double end = now_seconds();
+    std::fprintf(stderr, "tokens: %zu of the prompt in %s, %zu new at %.1f/s; %s of memory\n", given,
+                 format_seconds(prompted - begin).c_str(), ids.size() - given,
+                 static_cast<double>(ids.size() - given) / (end - prompted),
+                 format_bytes(session.memory().peak()).c_str());
+    if (StopSignals::asked()) throw Error("interrupted", kInterrupted);
+  }
+
+ private:
+  static constexpr int64_t kMostMemory = 1 << 24;
+
+  std::vector<int32_t> encode(const data::Tokenizer& tokenizer) const {
+    std::vector<int32_t> ids;
+    try {
+      tokenizer.encode(prompt_, ids);
+    } catch (const Error& error) {
+      throw usage_error("generate: this model cannot read the prompt: ", error.what());
+    }
+    // Words end every text with the end of its line; a prompt goes on.
+    if (!ids.empty() && ids.back() == tokenizer.end() && !prompt_.ends_with('\n') &&
+        tokenizer.decode(ids).ends_with('\n'))
+      ids.pop_back();
+    return ids;
+  }
+
+  int64_t memory(const spec::Recipe& recipe) const {
+    if (memory_ > 0) return memory_;
+    const int64_t own = std::max(recipe.evaluation.memory, recipe.training.memory);
+    return own > 0 ? own : 256;
+  }
+
+  std::string name_, prompt_;
+  int64_t count_ = 200, memory_ = 0;
+  bool ignore_end_ = false, no_prompt_ = false;
+  SettingsFlags<infer::SamplingSpec> sampling_;
+};
+
+}  // namespace
+
+VerbEntry generate_verb() {
+  return {"generate", "Goes on from a text, token by token.",
+          "heed generate run -p \"In the beginning\" --top-k 20",
+          []() -> std::unique_ptr<Verb> { return std::make_unique<Generate>(); }};
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,24 @@
+// What a verb works on: a recipe by name, a file, or the folder of a trained model.
+#pragma once
+
+#include <memory>
+
+#include "heed/data/tokenizer.h"
+#include "heed/spec/recipe.h"
+#include "heed/store/model_folder.h"
+
+namespace heed::cli {
+
+struct Subject {
+  spec::Recipe recipe;
+  std::unique_ptr<store::ModelFolder> folder;  // null for a recipe
+};
+
+// A model folder, a run folder (its "model" is meant), a file or a name of a recipe.
+Subject load_subject(const std::string& name);
+// The same where weights are needed; a recipe is an Error that says how to train it.
+Subject load_trained(const std::string& name);
+// Refuses a tokenizer.json with tokens that the model does not know.
+void check_vocabulary(const Subject& subject, const data::Tokenizer& tokenizer);
+
+}  // namespace heed::cli

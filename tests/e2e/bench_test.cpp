@@ -1,0 +1,104 @@
+#include "tests/e2e/support.h"
+
+namespace heed::test {
+namespace {
+
+TEST_F(Verbs, BenchTimesForwardPassesAndTrainingSteps) {
+  const std::string tiny_file = tiny();
+  const Outcome forward =
+      heed("bench " + tiny_file + " --length 64 --seconds 0 --least 2 --profile --threads 1");
+  ASSERT_EQ(forward.code, 0) << forward.output;
+  for (const char* part :
+       {"tokens/s", "planned", "measured", "linear", "attention", "in matrix products", "1 thread,"}) {
+    EXPECT_TRUE(contains(forward, part)) << part << " in:\n" << forward.output;
+  }
+  // What scripts/bench-peers reads.
+  for (const char* mode : {"--memory 32", "--memory 32 --recompute", "--train --dropout 0 --optimizer adam",
+                           "--train --dropout 0.5 --optimizer lamb --memory 8"}) {
+    const Outcome outcome =
+        heed("bench " + tiny_file + " --batch 2 --length 32 --seconds 0 --least 2 --json --profile " + mode);
+    ASSERT_EQ(outcome.code, 0) << mode << ": " << outcome.output;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_GT(json["seconds"]["median"].get<double>(), 0);
+    EXPECT_GT(json["tokens_per_second"].get<double>(), 0);
+    EXPECT_GT(json["memory"]["process_peak"].get<int64_t>(), json["memory"]["planned"].get<int64_t>());
+    EXPECT_GT(json["profile"]["products_share"].get<double>(), 0);
+    EXPECT_LT(json["profile"]["products_share"].get<double>(), 1);
+  }
+}
+
+TEST_F(Verbs, BenchTakesATrainedModelAndOneWithRecurrence) {
+  EXPECT_EQ(heed("bench " + trained() + " --length 16 --seconds 0 --least 1").code, 0);
+  const std::string sru = file("sru.json", R"({"model": {"backbone": "sru++", "arch": "ra", "width": 16,
+    "projection": [8], "vocabulary": 256}})");
+  for (const char* mode : {"", "--train"}) {
+    const Outcome outcome = heed("bench " + sru + " --length 16 --memory 16 --seconds 0 --least 1 " + mode);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+  }
+}
+
+TEST_F(Verbs, BenchRefuses) {
+  const std::string bench = "bench " + tiny() + " ";
+  refuses("bench", 2, "recipe is required");
+  refuses(bench + "--least 0", 2, "--least 0");
+  refuses(bench + "--seconds -1", 2, "--seconds is -1");
+  refuses(bench + "--seconds inf", 2, "--seconds is inf");
+  refuses(bench + "--threads 0", 2, "--threads: 0 asked for; give a number from 1 to 1024");
+  refuses(bench + "--batch 0", 2, "must be at least 1");
+  refuses(bench + "--memory -3", 2, "memory 0 or more");
+  refuses(bench + "--dropout 0", 2, "add --train");
+  refuses(bench + "--train --dropout 1", 2, "not in [0, 1)");
+  refuses(bench + "--train --optimizer adaam", 2, "did you mean 'adam'?");
+  refuses(bench + "--sekonds 3", 2, "unknown flag '--sekonds'; did you mean '--seconds'?");
+  refuses("bench gpt2-124m --memory 5 --train", 2, "use memory 0");
+  refuses(bench + "--batch 100000 --length 100000", 1,
+          "are free; choose a smaller model, batch, length or memory");
+  refuses(bench + "--batch 100000 --length 100000 --train", 1, "are needed");
+}
+
+TEST_F(Verbs, EveryInstructionSetCanBeForced) {
+  const std::string bench = "bench " + tiny() + " --length 32 --seconds 0 --least 1";
+  const Outcome v3 = heed(bench, "HEED_ISA=v3");
+  EXPECT_EQ(v3.code, 0) << v3.output;
+  EXPECT_TRUE(contains(v3, "AVX2")) << v3.output;
+  const Outcome unknown = heed(bench, "HEED_ISA=v9");
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_TRUE(contains(unknown, "v3 (AVX2) or v4 (AVX-512)")) << unknown.output;
+}
+
+TEST_F(Verbs, ThreadsFollowTheCoresAllowed) {
+  const std::string bench = "bench " + tiny() + " --length 32 --seconds 0 --least 1";
+  const Outcome one = heed(bench, "taskset -c 0");
+  EXPECT_TRUE(contains(one, "(1 thread, 1 core allowed")) << one.output;
+  const Outcome bound = heed(bench, "OMP_PROC_BIND=true"), free = heed(bench);
+  const auto threads = [](const Outcome& o) {
+    return o.output.substr(o.output.find('('), o.output.find("allowed") - o.output.find('('));
+  };
+  EXPECT_EQ(threads(bound), threads(free));
+}
+
+// Planned peak (weights + arena + state) against what the kernel saw, less what the program has before it
+// builds anything. oneDNN keeps some memory of its own per thread, whatever the size of the model.
+TEST_F(Verbs, PlannedMemoryIsWhatIsUsed) {
+#ifdef HEED_SANITIZED
+  GTEST_SKIP() << "the sanitizer keeps memory of its own";
+#endif
+  const std::string sizes[] = {
+      R"({"model": {"arch": "(sf)x2", "width": 256, "heads": [4], "inner": [1024], "vocabulary": 8000}})",
+      R"({"model": {"arch": "(sf)x4", "width": 512, "heads": [8], "inner": [2048], "vocabulary": 20000}})",
+      R"({"model": {"backbone": "transformer-xl", "arch": "(sff)x2", "vocabulary": 20000, "cutoffs": [5000]}})"};
+  for (const std::string& spec : sizes) {
+    for (const char* mode : {"--batch 1 --length 192", "--batch 4 --length 128 --train",
+                             "--batch 4 --length 128 --train --threads 1"}) {
+      const Outcome outcome =
+          heed("bench " + file("size.json", spec) + " " + mode + " --seconds 0 --least 1 --json");
+      ASSERT_EQ(outcome.code, 0) << outcome.output;
+      const Json memory = Json::parse(outcome.out)["memory"];
+      const double planned = memory["planned"], measured = memory["measured"];
+      EXPECT_NEAR(measured, planned, std::max(0.05 * planned, 32.0 * 1024 * 1024)) << spec << " " << mode;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed::test

@@ -1,0 +1,78 @@
+#include "tests/e2e/support.h"
+
+namespace heed::test {
+namespace {
+
+TEST_F(Verbs, DescribeCountsGpt2) {
+  const Outcome outcome = heed("describe gpt2-124m --length 192 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["arch"], "(sf)x12");
+  EXPECT_EQ(json["params"]["total"], 124439808);
+  EXPECT_EQ(json["params"]["decoder"], 124439808 - (50257 + 1024) * 768);
+  // 2 per multiply-add: weights of the blocks and the head once per token, attention over the whole square
+  const double blocks = 2.0 * 192 * 12 * 12 * 768 * 768 + 4.0 * 192 * 192 * 768 * 12;
+  EXPECT_EQ(json["flops"]["blocks"].get<double>(), blocks);
+  EXPECT_EQ(json["flops"]["blocks_and_head"].get<double>(), blocks + 2.0 * 192 * 50257 * 768);
+  EXPECT_GE(json["memory"]["weights"].get<int64_t>(), 4 * 124439808ll);
+  EXPECT_GT(json["memory"]["peak"].get<int64_t>(), json["memory"]["weights"].get<int64_t>());
+  EXPECT_TRUE(contains(heed("describe gpt2-124m"), "124439808"));
+}
+
+// The papers give GFLOPs of a segment of 64 tokens with a memory of 640.
+TEST_F(Verbs, DescribeCountsAsThePapersDo) {
+  struct Published {
+    const char* recipe;
+    double blocks, blocks_and_head, executed;
+  };
+  for (const Published& p :
+       {Published{"txl-base-wt103", 25.30, 26.61, 30.67}, Published{"par-base-wt103", 14.86, 16.17, 16.87}}) {
+    const Outcome outcome = heed(std::string("describe ") + p.recipe + " --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const Json flops = Json::parse(outcome.out)["flops"];
+    EXPECT_NEAR(flops["blocks"].get<double>(), 1e9 * p.blocks, 0.005e9) << p.recipe;
+    EXPECT_NEAR(flops["blocks_and_head"].get<double>(), 1e9 * p.blocks_and_head, 0.005e9) << p.recipe;
+    EXPECT_NEAR(flops["blocks_as_executed"].get<double>(), 1e9 * p.executed, 0.005e9) << p.recipe;
+    EXPECT_LT(flops["blocks_cached"].get<double>(), flops["blocks"].get<double>()) << p.recipe;
+  }
+}
+
+TEST_F(Verbs, DescribeTakesARecipeAFileAndAModel) {
+  const Outcome drawn = heed("describe par-base-wt103");
+  ASSERT_EQ(drawn.code, 0) << drawn.output;
+  for (const char* part : {"[s]  self-attention, 8 heads of 64", "x 6", "published: test perplexity 22.7",
+                           "an update of 256 x 192 tokens"}) {
+    EXPECT_TRUE(contains(drawn, part)) << part << " in:\n" << drawn.output;
+  }
+  const Json of_file = Json::parse(heed("describe " + tiny() + " --json").out);
+  const Json of_model = Json::parse(heed("describe " + trained() + " --json").out);
+  EXPECT_EQ(of_file["params"], of_model["params"]);
+  EXPECT_EQ(of_file["memory"], of_model["memory"]);
+}
+
+TEST_F(Verbs, DescribeRefuses) {
+  refuses("describe", 2, "recipe is required");
+  refuses("describe gpt2-124n", 2, "did you mean 'gpt2-124m'?");
+  refuses("describe zzz", 2, "`heed recipes` lists them");
+  refuses("describe " + file("key.json", R"({"model": {"widht": 3}})"), 2, "did you mean 'width'?");
+  refuses("describe " + file("part.json", R"({"modle": {}})"), 2, "at least \"model\"");
+  refuses("describe " + file("heads.json", R"({"model": {"width": 500, "heads": [8]}})"), 2,
+          "width 500 is not a multiple of heads 8; try 496 or 504");
+  refuses("describe " + file("kind.json", R"({"model": {"width": "wide"}})"), 2, "cannot be \"wide\"");
+  refuses("describe " + file("half.json", "{\"model\":\n  {\"width\": "), 2,
+          "not JSON from line 2, column 13");
+  refuses("describe " + file("none.json", ""), 2, "not JSON");
+  refuses("describe " + file("bytes.json", std::string("\0\xff", 2)), 2, "not JSON");
+  std::filesystem::create_directories(path("empty"));
+  refuses("describe " + path("empty"), 2, "is a folder without a model");
+  refuses("describe gpt2-124m --length 2000", 2, "1 to 1024 positions");
+  refuses("describe gpt2-124m --memory 10", 2, "use memory 0");
+  refuses("describe " + tiny() + " --length 0", 2, "must be at least 1");
+  refuses("describe " + tiny() + " --length x", 2, "--length = x: a number is expected");
+  refuses("describe " + tiny() + " --lenght 3", 2, "unknown flag '--lenght'; did you mean '--length'?");
+  refuses("describe " + tiny() + " more", 2, "did not expect 'more'");
+  refuses("describe " + tiny() + " --length 9000000000000000000", 2, "64 bits");
+}
+
+}  // namespace
+}  // namespace heed::test

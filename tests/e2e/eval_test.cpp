@@ -1,0 +1,103 @@
+#include <cmath>
+
+#include "tests/e2e/support.h"
+
+namespace heed::test {
+namespace {
+
+TEST_F(Verbs, EvalScoresAModel) {
+  const std::string run = trained("run", "--steps 200"), data = " --data " + text();
+  const Outcome outcome = heed("eval " + run + data);
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  for (const char* part : {"on the test part: bpc", "protocol: target 16, memory 16", "2 streams"})
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " in:\n" << outcome.out;
+  const Json json = Json::parse(heed("eval " + run + "/model --json" + data).out);
+  const double bits = json["bits_per_token"];
+  EXPECT_LT(bits, 5);  // 8 for who knows nothing
+  EXPECT_NEAR(json["perplexity"].get<double>(), std::exp2(bits), 1e-9);
+  EXPECT_NEAR(json["bits_per_byte"].get<double>(), bits, 1e-9);
+  EXPECT_EQ(json["protocol"]["memory"], 16);
+  // All counted tokens of two streams but the first of each.
+  const Json whole = Json::parse(heed("eval " + run + " --reader whole --json" + data).out);
+  EXPECT_EQ(whole["tokens"].get<int64_t>(), static_cast<int64_t>(content(path("text.txt")).size()) - 2);
+  const Json some = Json::parse(heed("eval " + run + " --max-tokens 100 --json" + data).out);
+  EXPECT_LT(some["tokens"].get<int64_t>(), 150);
+  // A length beyond the text is the text's.
+  const Json wide = Json::parse(heed("eval " + run + " --length 16000000 --json" + data).out);
+  const int64_t per_stream = json["tokens"].get<int64_t>() / 2;
+  EXPECT_EQ(wide["protocol"]["length"], per_stream);
+  const Json exact =
+      Json::parse(heed("eval " + run + " --json --length " + std::to_string(per_stream) + data).out);
+  EXPECT_EQ(wide["tokens"], json["tokens"]);
+  EXPECT_EQ(wide["nats_per_token"], exact["nats_per_token"]);
+}
+
+TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
+  const std::string run = trained(), data = " --data " + text(), eval = "eval " + run + data;
+  refuses("eval", 2, "model is required");
+  refuses("eval " + run, 2, "--data PATH");
+  refuses("eval " + path("nothing") + data, 2, "is not there; give the folder of a run");
+  refuses("eval par-base-wt103" + data, 2, "heed train par-base-wt103");
+  refuses("eval " + tiny() + data, 2, "is a recipe without weights");
+  refuses("eval " + run + " --data " + path("none"), 2, "does not exist");
+  refuses("eval " + run + " --data " + file("empty", ""), 2, "is empty");
+  refuses("eval " + run + " --data " + file("zeros", std::string(99, '\0')), 2, "is not text");
+  refuses("eval " + run + " --data " + file("one", "x"), 2, "has no test part, only train");
+  refuses("eval " + run + " --reader whole --data " + path("one"), 2, "has 1 tokens, too few");
+  file("named/train.txt", "some text\n"), file("named/test.txt", "other text\n");
+  refuses("eval " + run + " --part valid --data " + path("named"), 2, "has no valid part, only train, test");
+  refuses(eval + " --part tets", 2, "'tets' is not one of train, valid, test");
+  refuses(eval + " --reader plian", 2, "did you mean 'plain'?");
+  refuses(eval + " --length 0", 2, "length is 0; it must be from 1");
+  refuses(eval + " --memory -3", 2, "memory is -3; it must be from 0");
+  refuses(eval + " --clamp many", 2, "--clamp cannot be 'many'; a number is expected");
+  refuses(eval + " --visible none", 2, "'none' is not one of all, same-length");
+  refuses(eval + " --max-tokens -3", 2, "--max-tokens is -3");
+  refuses(eval + " --cache " + path("text.txt"), 1, "cannot be made");
+  refuses(eval + " --memory 16777216 --batch 400", 1, "are needed");
+  refuses(eval + " --memroy 3", 2, "did you mean '--memory'?");
+}
+
+TEST_F(Verbs, EvalRefusesDamagedModels) {
+  const std::string run = trained(), data = " --data " + text();
+  const auto damaged = [&](const std::string& name, const std::string& with) {
+    const std::string copy = path("copy");
+    std::filesystem::remove_all(copy);
+    std::filesystem::copy(run + "/model", copy);
+    file("copy/" + name, with);
+    return "eval " + copy + data;
+  };
+  const std::string weights = content(run + "/model/model.safetensors"),
+                    config = content(run + "/model/config.json");
+  refuses(damaged("model.safetensors", weights.substr(0, 1000)), 2, "is it cut off?");
+  refuses(damaged("model.safetensors", weights.substr(0, weights.size() - 1)), 2, "model.safetensors");
+  refuses(damaged("model.safetensors", ""), 2, "has 0 bytes");
+  refuses(damaged("model.safetensors", std::string(8, '\x7f') + "{}"), 2, "claims a header of");
+  std::string broken = weights;
+  broken.replace(broken.size() - 64, 64, std::string(64, '\xff'));
+  refuses(damaged("model.safetensors", broken), 1, "the model is broken");
+  refuses(damaged("config.json", "{"), 2, "config.json: is not JSON");
+  refuses(damaged("config.json", "[]"), 2, "instead of an object");
+  refuses(damaged("config.json", R"({"heed": 3})"), 2, "a recipe is an object");
+  refuses(damaged("config.json", R"({"model_type": 3})"), 2, "model_type is 3");
+  refuses(damaged("config.json", R"({"model_type": "gpt2", "resid_pdrop": "x"})"), 2, "not a number");
+  refuses(damaged("config.json", R"({"model_type": "gpt2"})"), 2, "another architecture than config.json");
+  std::string wide = config;
+  wide.replace(wide.find("\"width\": 16"), 11, "\"width\": 32");
+  refuses(damaged("config.json", wide), 2, "the model of config.json needs");
+  refuses(damaged("tokenizer.json", "{"), 2, "tokenizer.json: is not JSON");
+  refuses(damaged("tokenizer.json", R"({"model": 3})"), 2, "is not a tokenizer heed can read");
+  damaged("tokenizer.json", "");
+  std::filesystem::remove(path("copy/tokenizer.json"));
+  refuses("eval " + path("copy") + data, 2, "has neither tokenizer.json nor");
+  std::filesystem::remove(path("copy/model.safetensors"));
+  refuses("eval " + path("copy") + data, 2, "is a folder without a model");
+  // A vocabulary larger than the model's.
+  const std::string words = trained("words", "--tokenizer words");
+  std::filesystem::copy_file(run + "/model/tokenizer.json", words + "/model/tokenizer.json",
+                             std::filesystem::copy_options::overwrite_existing);
+  refuses("eval " + words + data, 2, "it belongs to another model");
+}
+
+}  // namespace
+}  // namespace heed::test

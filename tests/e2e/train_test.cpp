@@ -1,0 +1,261 @@
+#include <fcntl.h>
+#include <spawn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <sstream>
+#include <thread>
+
+#include "tests/e2e/support.h"
+
+namespace heed::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TrainVerb : public Verbs {
+ protected:
+  std::string command(const std::string& run, const std::string& flags = "") const {
+    return "train " + tiny() + " --data " + text() + " -o " + path(run) + " --threads 1 " + flags;
+  }
+
+  // Starts the program, sends the signal when its first checkpoint is there, and returns how it ended: the
+  // exit code, or 128 + the signal that killed it.
+  int interrupted(const std::string& run, const std::string& flags, int signal) const {
+    std::vector<std::string> words = {HEED_PROGRAM, "train",   tiny(),      "--data", text(),
+                                      "-o",         path(run), "--threads", "1"};
+    std::istringstream more(flags);
+    for (std::string word; more >> word;) words.push_back(word);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    for (int stream : {1, 2}) posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
+    pid_t child = 0;
+    EXPECT_EQ(posix_spawn(&child, HEED_PROGRAM, &quiet, nullptr, arguments.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&quiet);
+    const auto complete = [&] {
+      std::error_code ignored;
+      for (const auto& entry : fs::directory_iterator(path(run) + "/checkpoints", ignored)) {
+        if (entry.path().filename().string().size() == std::string("step-00000000").size()) return true;
+      }
+      return false;
+    };
+    int status = 0;
+    while (!complete() && waitpid(child, &status, WNOHANG) == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    kill(child, signal);
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  std::vector<std::string> checkpoints(const std::string& run) const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(path(run) + "/checkpoints"))
+      names.push_back(entry.path().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  // JSON objects, one a line, without the time that was spent.
+  std::vector<Json> timeless(const std::string& text) const {
+    std::istringstream lines(text);
+    std::vector<Json> all;
+    for (std::string line; std::getline(lines, line);) {
+      all.push_back(Json::parse(line));
+      for (const char* time : {"seconds", "tokens_per_second"}) all.back().erase(time);
+    }
+    return all;
+  }
+  std::vector<Json> metrics(const std::string& run) const {
+    return timeless(content(path(run) + "/metrics.jsonl"));
+  }
+  std::vector<Json> progress(const std::string& run) const {
+    return timeless(Json::parse(content(checkpoints(run).back() + "/progress.json")).dump());
+  }
+  std::string model(const std::string& run) const { return content(path(run) + "/model/model.safetensors"); }
+};
+
+TEST_F(TrainVerb, TrainLearnsAndSaysWhere) {
+  const Outcome outcome =
+      heed("train " + tiny() + " --data " + text() + " -o " + path("run") + " --steps 200");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(outcome.out.starts_with("trained 200 steps in ")) << outcome.out;
+  EXPECT_TRUE(outcome.out.ends_with("model in " + path("run") + "/model\n")) << outcome.out;
+  EXPECT_TRUE(contains(outcome, "step 200/200")) << outcome.output;
+  const size_t at = outcome.out.find("valid part: ");
+  ASSERT_NE(at, std::string::npos) << outcome.out;
+  EXPECT_LT(std::stod(outcome.out.substr(at + 12)), 2.5);  // 8 bits before, 4 for single letters
+  for (const char* name : {"config.json", "run.json", "metrics.jsonl", "tokenizer.json", "model/config.json",
+                           "model/tokenizer.json", "model/model.safetensors"}) {
+    EXPECT_TRUE(fs::is_regular_file(path("run") + "/" + name)) << name;
+  }
+  const std::string before = model("run");
+  const Outcome again = heed(command("run", "--steps 200"));
+  EXPECT_EQ(again.code, 0);
+  EXPECT_TRUE(again.out.starts_with("was trained before: 200 steps")) << again.output;
+  EXPECT_EQ(model("run"), before);
+}
+
+TEST_F(TrainVerb, UnitsAreUnderstood) {
+  const Outcome tokens = heed(command("tokens", "--tokens 1.28K"));
+  EXPECT_TRUE(tokens.out.starts_with("trained 20 steps")) << tokens.output;
+  const Outcome timed = heed(command("timed", "--steps 1000000 --max-time 50ms"));
+  EXPECT_EQ(timed.code, 0) << timed.output;
+  EXPECT_TRUE(timed.out.starts_with("stopped after ")) << timed.output;
+}
+
+TEST_F(TrainVerb, DryRunStatesAndAllocatesNothing) {
+  const Outcome outcome = heed("train " + tiny() + " --dry-run");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  for (const char* part : {"parameters", "40 steps of 4 x 16 tokens", "of memory", "in all"})
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
+  for (const char* large : {"par-large-wt103 --batch 4096", "gpt2-1558m", "gpt2-124m --batch 10000"}) {
+#ifdef HEED_SANITIZED
+    const std::string limit;  // the sanitizer alone needs more
+#else
+    const std::string limit = "ulimit -d 400000;";  // KiB: less than any of these models' weights
+#endif
+    const Outcome refused = heed(std::string("train ") + large + " --dry-run", limit);
+    EXPECT_EQ(refused.code, 1) << refused.output;
+    EXPECT_TRUE(contains(refused, "are needed")) << refused.output;
+  }
+}
+
+TEST_F(TrainVerb, GoesOnAfterSignalsToTheSameBytes) {
+  // Mostly training, and mostly evaluating.
+  const std::string steps = "--steps 1500 --save-seconds 0.1 --evaluate-every 500";
+  const std::string scores = "--steps 100 --save-seconds 0.1 --evaluate-every 1 --evaluate-tokens 0";
+  struct Case {
+    const char* name;
+    int signal, code;
+  };
+  for (const std::string& flags : {steps, scores}) {
+    fs::remove_all(path("whole"));
+    ASSERT_EQ(heed(command("whole", flags)).code, 0);
+    for (const Case& c : {Case{"int", SIGINT, 130}, Case{"term", SIGTERM, 130}, Case{"kill", SIGKILL, 137}}) {
+      fs::remove_all(path(c.name));
+      EXPECT_EQ(interrupted(c.name, flags, c.signal), c.code) << c.name;
+      const Outcome rest = heed(command(c.name, flags));
+      EXPECT_EQ(rest.code, 0) << rest.output;
+      EXPECT_TRUE(contains(rest, "going on from step ")) << c.name << rest.output;
+      EXPECT_EQ(model(c.name), model("whole")) << c.name;
+      EXPECT_EQ(metrics(c.name), metrics("whole")) << c.name;
+      EXPECT_EQ(progress(c.name), progress("whole")) << c.name;
+      EXPECT_EQ(content(checkpoints(c.name).back() + "/state.safetensors"),
+                content(checkpoints("whole").back() + "/state.safetensors"))
+          << c.name;
+    }
+  }
+}
+
+TEST_F(TrainVerb, DamagedCheckpoints) {
+  const std::string flags = "--steps 9 --save-seconds 0 --evaluate-every 0";
+  ASSERT_EQ(heed(command("run", flags)).code, 0);
+  const std::string before = model("run");
+  fs::resize_file(checkpoints("run").back() + "/model.safetensors", 500);
+  const Outcome older = heed(command("run", flags));
+  EXPECT_EQ(older.code, 0) << older.output;
+  EXPECT_TRUE(contains(older, "step-00000009: skipped, it is damaged")) << older.output;
+  EXPECT_TRUE(contains(older, "going on from step 8")) << older.output;
+  EXPECT_EQ(model("run"), before);
+  // None is whole: what there is stays.
+  for (const std::string& checkpoint : checkpoints("run"))
+    fs::resize_file(checkpoint + "/state.safetensors", 100);
+  refuses(command("run", flags), 1, "no checkpoint is whole");
+  EXPECT_EQ(model("run"), before);
+  // Progress that belongs to another step.
+  ASSERT_EQ(heed(command("progress", flags)).code, 0);
+  file("progress/checkpoints/step-00000009/progress.json", "{}");
+  refuses(command("progress", flags), 1, "progress.json says step 0");
+  // Another architecture under the same settings.
+  ASSERT_EQ(heed(command("words", flags + " --tokenizer words")).code, 0);
+  ASSERT_EQ(heed(command("bytes", flags)).code, 0);
+  fs::copy_file(checkpoints("words").back() + "/model.safetensors",
+                checkpoints("bytes").back() + "/model.safetensors", fs::copy_options::overwrite_existing);
+  refuses(command("bytes", flags), 2, "a checkpoint of another architecture");
+}
+
+TEST_F(TrainVerb, KeepsToItsFolder) {
+  ASSERT_EQ(heed(command("run")).code, 0);
+  const std::string before = model("run"), config = content(path("run/config.json"));
+  refuses(command("run", "--batch 8"), 2, "'training.batch' is 4 there and 8 now");
+  refuses("train " + tiny() + " -o " + path("run") + " --data " + file("other.txt", std::string(9000, 'x')),
+          2, "this run was begun with another text");
+  EXPECT_EQ(model("run"), before);
+  EXPECT_EQ(content(path("run/config.json")), config);
+  file("mine/letter.txt", "dear reader");
+  refuses(command("mine"), 2, "holds files but no config.json; use a new or an empty folder");
+  EXPECT_FALSE(fs::exists(path("mine/lock")));
+  refuses(command("text.txt"), 2, "the folder cannot be made");
+  refuses(command("../../../proc/none"), 2, "the folder cannot be made");
+  for (const char* name : {"run/config.json", "run/run.json", "run/tokenizer.json"}) {
+    const std::string whole = content(path(name));
+    file(name, "{");
+    refuses(command("run"), 2, "is it damaged?");
+    file(name, whole);
+  }
+  file("run/run.json", R"({"data": 3, "resumed": []})");
+  refuses(command("run"), 2, "is it damaged?");
+}
+
+TEST_F(TrainVerb, AFailedStartLeavesTheFolderFree) {
+  refuses("train " + tiny() + " -o " + path("run") + " --data " + file("short.txt", "some text\n"), 2,
+          "too few for batches of 4 x 16");
+  EXPECT_FALSE(fs::exists(path("run/config.json")));
+  EXPECT_EQ(heed(command("run", "--batch 2 --steps 3")).code, 0);
+}
+
+TEST_F(TrainVerb, TrainRefuses) {
+  const std::string out = " -o " + path("new"), start = "train " + tiny() + out + " --data ";
+  refuses("train", 2, "recipe is required");
+  refuses("train par-3m-byte", 2, "did you mean 'par-3m-bytes'?");
+  refuses("train " + tiny() + out, 2, "--data PATH");
+  refuses("train " + tiny() + " --data " + text(), 2, "-o FOLDER");
+  fs::create_directories(path("empty"));
+  refuses("train " + path("empty") + out + " --data " + text(), 2,
+          "is a folder, neither a file nor a recipe");
+  refuses(start + path("none"), 2, "does not exist");
+  refuses(start + file("empty.txt", ""), 2, "is empty");
+  refuses(start + file("one.txt", "x"), 2, "has 1 tokens, too few");
+  refuses(start + file("zeros", std::string(99, '\0')), 2, "is not text: it has NUL bytes");
+  refuses(start + path("empty"), 2, "holds no text files");
+  file("pictures/logo.png", std::string("\x89PNG\0\0", 6));
+  refuses(start + path("pictures"), 2, "logo.png' is not text");
+  const std::pair<const char*, const char*> wrong[] = {
+      {"--learning-rate nan", "--learning-rate cannot be 'nan'"},
+      {"--learning-rate -1", "learning_rate is -1"},
+      {"--learning-rtae 1", "did you mean '--learning-rate'?"},
+      {"--final-rate 3", "final_rate is 3"},
+      {"--warmup -9", "warmup is -9"},
+      {"--steps 0", "steps is 0"},
+      {"--steps 1.5", "it must be a whole number"},
+      {"--max-steps -4", "steps is -4"},
+      {"--batch 0", "batch is 0"},
+      {"--chunks 3", "a divisor of the batch"},
+      {"--clip -1", "clip is -1"},
+      {"--roll maybe", "write true or false"},
+      {"--tokens 3X", "such as 5000, 300K, 2.5M or 1G"},
+      {"--tokens 0", "steps is 0"},
+      {"--max-time -4", "such as 500ms, 90s, 5m or 1.5h"},
+      {"--save-seconds -1", "--save-seconds is -1"},
+      {"--vocabulary -3", "--vocabulary is -3"},
+      {"--optimizer adaam", "did you mean 'adam'?"},
+      {"--optimizer-settings 3", "--optimizer-settings cannot be '3'"},
+      {"--optimizer-settings '{\"beta\": 1}'", "did you mean 'beta1'?"},
+      {"--schedule cosin", "did you mean 'cosine'?"},
+      {"--tokenizer wrods", "did you mean 'words'?"},
+      {"--tokenizer bpe", "it needs at least 257"},
+      {"--reader plian", "did you mean 'plain'?"},
+      {"--decay-from x", "is not one of warmup, start, chained"},
+      {"--memory -1", "memory is -1"}};
+  for (const auto& [flag, part] : wrong) refuses(start + text() + " " + flag, 2, part);
+  EXPECT_FALSE(fs::exists(path("new/config.json")));
+  const Outcome diverged = heed(start + text() + " --learning-rate 1e30");
+  EXPECT_EQ(diverged.code, 1) << diverged.output;
+  EXPECT_TRUE(contains(diverged, "try a smaller learning rate")) << diverged.output;
+}
+
+}  // namespace
+}  // namespace heed::test
