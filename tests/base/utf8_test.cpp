@@ -4,9 +4,9 @@
 
 #include <fstream>
 
+#include "heed/base/files.h"
 #include "heed/base/philox.h"
 #include "tests/support/python.h"
-#include "tests/support/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -89,7 +89,7 @@ std::string random_bytes(Rng& rng) {
 }
 
 TEST(Utf8, RandomPiecesOfRandomBytesAreAsPythonSays) {
-  const test::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::string file = folder / "cases";
   std::vector<std::string> cases;
   Rng rng(7);

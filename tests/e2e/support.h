@@ -9,8 +9,8 @@
 #include <string>
 
 #include "heed/base/fields.h"
+#include "heed/base/files.h"
 #include "tests/support/command.h"
-#include "tests/support/temporary_folder.h"
 
 namespace heed::test {
 

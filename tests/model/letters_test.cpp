@@ -11,12 +11,15 @@
 #include "heed/model/cursor.h"
 #include "heed/ops/ops.h"
 #include "tests/support/oracle.h"
+#include "tests/support/small_models.h"
 
 namespace heed {
 namespace {
 
 using model::Purpose;
 using model::Use;
+using test::small_model;
+using test::weights_for_tests;
 
 constexpr int64_t kSegments = 3, kBatch = 2, kLength = 5;
 
@@ -28,39 +31,27 @@ struct Case {
   int64_t clamp = 0;
 };
 
-spec::ModelSpec family(const std::string& backbone, const std::string& arch) {
-  spec::ModelSpec spec = spec::backbones().find(backbone).settings();
-  spec.arch = arch;
-  spec.width = 24;
-  spec.heads = {3};
-  spec.inner = {37};
-  spec.projection = {18};
-  spec.vocabulary = 29;
-  spec.context = 32;
-  spec.dropout = 0;
-  return spec;
-}
-
 std::vector<Case> cases() {
   std::vector<Case> all;
   const auto add = [&](const std::string& name, spec::ModelSpec spec, int64_t memory,
                        Visible visible = Visible::kAll, int64_t clamp = 0) {
     all.push_back({name, std::move(spec), memory, visible, clamp});
   };
-  add("Transformer-XL", family("transformer-xl", "(sf)x2"), 7);
-  add("Transformer-XL without memory", family("transformer-xl", "(sf)x2"), 0);
-  add("Transformer-XL, memory shorter than a segment", family("transformer-xl", "(sf)x2"), 3);
-  add("Transformer-XL, clamped, same length", family("transformer-xl", "(sf)x2"), 7, Visible::kSameLength, 4);
-  add("Transformer-XL, clamped, same length as its authors", family("transformer-xl", "(sf)x2"), 7,
+  add("Transformer-XL", small_model("transformer-xl", "(sf)x2"), 7);
+  add("Transformer-XL without memory", small_model("transformer-xl", "(sf)x2"), 0);
+  add("Transformer-XL, memory shorter than a segment", small_model("transformer-xl", "(sf)x2"), 3);
+  add("Transformer-XL, clamped, same length", small_model("transformer-xl", "(sf)x2"), 7,
+      Visible::kSameLength, 4);
+  add("Transformer-XL, clamped, same length as its authors", small_model("transformer-xl", "(sf)x2"), 7,
       Visible::kSameLengthOriginal, 4);
-  spec::ModelSpec spec = family("transformer-xl", "ssfsiff");
+  spec::ModelSpec spec = small_model("transformer-xl", "ssfsiff");
   spec.norm = Norm::kPre;
   spec.heads = {3, 2, 4};
   spec.head_width = 6;
   spec.inner = {37, 16, 48};
   spec.shared_position_bias = false;
   add("a pre-norm sandwich, every block different", spec, 7);
-  spec = family("transformer-xl", "(sff)x2");
+  spec = small_model("transformer-xl", "(sff)x2");
   spec.cutoffs = {9, 17};
   add("adaptive words in one table", spec, 7);
   spec.division = 2;
@@ -69,21 +60,21 @@ std::vector<Case> cases() {
   add("adaptive words in narrower tables", spec, 7);
   spec.tie_weights = false;
   add("adaptive words, untied", spec, 7);
-  spec = family("transformer-xl", "sf");
+  spec = small_model("transformer-xl", "sf");
   spec.embedding_width = 10;
   add("a table narrower than the model", spec, 4);
-  add("SRU++", family("sru++", "(a)x4"), 5);
-  add("SRU++ with few attending", family("sru++", "(rra)x1 r"), 5);
-  add("SRU++ in bands", family("sru++", "(ra)x2"), 6, Visible::kBand);
-  spec = family("sru++", "(ar)x2");
+  add("SRU++", small_model("sru++", "(a)x4"), 5);
+  add("SRU++ with few attending", small_model("sru++", "(rra)x1 r"), 5);
+  add("SRU++ in bands", small_model("sru++", "(ra)x2"), 6, Visible::kBand);
+  spec = small_model("sru++", "(ar)x2");
   spec.projection_heads = 2;
   spec.projection = {18, 10, 12, 14};
   spec.rescale = true;
   add("SRU++ with two heads and a scaled highway", spec, 5);
-  add("all letters", family("sru++", "sfriaf"), 6);
-  spec = family("transformer-xl", "rsfaf");
+  add("all letters", small_model("sru++", "sfriaf"), 6);
+  spec = small_model("transformer-xl", "rsfaf");
   add("all letters, norm after", spec, 6);
-  spec = family("gpt2", "(sf)x2");
+  spec = small_model("gpt2", "(sf)x2");
   add("GPT-2", spec, 0);
   spec.positions = Positions::kNone;
   add("GPT-2 without positions", spec, 7);
@@ -96,19 +87,6 @@ std::vector<Case> cases() {
   spec.tie_projections = {false, true};
   add("GPT-2 with adaptive words", spec, 0);
   return all;
-}
-
-// Weights of a size at which every part of the model matters; the usual start leaves attention nearly
-// uniform.
-model::Source weights_for_tests(const model::Weights& weights) {
-  return [plain = weights.plain](const std::string& name, const Tensor& into) {
-    uint32_t stream = 0;
-    for (char c : name) stream = 31 * stream + static_cast<unsigned char>(c);
-    Rng rng(5, stream);
-    const bool gain = plain.at(name).part == Part::kNorm && name.ends_with(".weight");
-    const double size = name.ends_with("alpha") ? 1 : 0.2;
-    for (float& w : into.floats()) w = static_cast<float>((gain ? 1 : 0) + size * rng.normal());
-  };
 }
 
 std::vector<int32_t> tokens_of(const Case& c, int64_t segment, uint32_t stream) {

@@ -13,14 +13,13 @@
 #include <numeric>
 #include <set>
 
+#include "heed/base/files.h"
 #include "heed/base/philox.h"
-#include "tests/support/temporary_folder.h"
 
 namespace heed::store {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 
 // A little model whose numbers all follow from the step.
 struct Example {

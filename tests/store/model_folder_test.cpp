@@ -5,19 +5,18 @@
 
 #include <fstream>
 
+#include "heed/base/files.h"
 #include "heed/store/gpt2_names.h"
 #include "heed/store/json_file.h"
 #include "tests/support/messages.h"
 #include "tests/support/python.h"
 #include "tests/support/small_models.h"
-#include "tests/support/temporary_folder.h"
 
 namespace heed::store {
 namespace {
 
 namespace fs = std::filesystem;
 using test::small_model;
-using test::TemporaryFolder;
 
 // All weights of a model, filled.
 class Held {

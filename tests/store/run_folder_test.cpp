@@ -10,13 +10,11 @@
 
 #include "heed/base/files.h"
 #include "heed/store/json_file.h"
-#include "tests/support/temporary_folder.h"
 
 namespace heed::store {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 
 const Json kConfig = {{"model", {{"width", 512}, {"heads", {8, 4}}}}, {"training", {{"rate", 0.1}}}};
 const Json kRecord = {{"version", "0.1"}, {"seed", 7}};

@@ -8,15 +8,14 @@
 #include <set>
 
 #include "heed/base/fields.h"
+#include "heed/base/files.h"
 #include "heed/base/philox.h"
 #include "tests/support/python.h"
-#include "tests/support/temporary_folder.h"
 
 namespace heed::store {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 
 std::string file_with(const std::string& header, const std::string& data) {
   const uint64_t length = header.size();

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <numbers>
 
+#include "heed/base/files.h"
 #include "heed/train/corpus_tokens.h"
 #include "tests/support/small_models.h"
-#include "tests/support/temporary_folder.h"
 
 namespace heed {
 namespace {
@@ -39,7 +39,7 @@ class Text {
   }
 
  private:
-  test::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<train::CorpusTokens> tokens_;
   std::unique_ptr<data::TokenStream> stream_;
 };

@@ -14,13 +14,13 @@
 #include <set>
 #include <thread>
 
+#include "heed/base/files.h"
 #include "heed/base/philox.h"
 #include "heed/store/checkpoint.h"
 #include "heed/store/json_file.h"
 #include "heed/store/model_folder.h"
 #include "heed/store/run_folder.h"
 #include "heed/train/corpus_tokens.h"
-#include "tests/support/temporary_folder.h"
 
 extern char** environ;
 
@@ -28,7 +28,6 @@ namespace heed {
 namespace {
 
 namespace fs = std::filesystem;
-using test::TemporaryFolder;
 
 // Text of a few words, in random order.
 std::string random_text(int words, uint32_t stream) {
