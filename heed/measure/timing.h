@@ -19,7 +19,7 @@ Timing summarise(std::vector<double> seconds);
 Timing time(const std::function<void()>& body, double budget, int least);
 
 // Multiply-adds of matrix products that all threads together reach at best, counted twice: the peak that
-// training and inference are held against. Takes about a tenth of a second the first time.
+// training and inference are held against. Takes about a quarter of a second the first time.
 double peak_flops();
 
 }  // namespace heed::measure
