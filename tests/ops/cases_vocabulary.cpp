@@ -191,8 +191,7 @@ void adaptive_softmax_cases(OracleCases& cases, Rng& rng) {
     const int64_t V = a.cutoffs.back(), tails = static_cast<int64_t>(a.cutoffs.size()) - 1;
     for (const char* order : {"forward", "reverse"}) {
       const Json settings = {{"cutoffs", a.cutoffs}, {"order", order}, {"single_table", a.single()}};
-      const auto with = [&](const std::string& op, const std::string& what, Json all_settings, int64_t N,
-                            std::vector<OracleInput> targets, std::vector<OracleInput> state) {
+      const auto draw = [&](int64_t N, const std::vector<OracleInput>& targets) {
         std::vector<OracleInput> inputs = {normal({N, a.d}, rng)};
         inputs.insert(inputs.end(), targets.begin(), targets.end());
         inputs.push_back(normal({V}, rng));
@@ -200,24 +199,28 @@ void adaptive_softmax_cases(OracleCases& cases, Rng& rng) {
         inputs.push_back(tails > 0 ? normal({tails}, rng) : absent());
         const auto weights = tables_and_projections(a, rng);
         inputs.insert(inputs.end(), weights.begin(), weights.end());
+        return inputs;
+      };
+      const auto with = [&](const std::string& op, const std::string& what, const Json& all_settings,
+                            int64_t N, std::vector<OracleInput> inputs,
+                            const std::vector<OracleInput>& state) {
         inputs.insert(inputs.end(), state.begin(), state.end());
         const bool loss = op == "adaptive_softmax_loss";
-        add(cases,
-            {.name = text(op, ", ", a.what, " ", order, what),
-             .op = op,
-             .settings = all_settings,
-             .inputs = inputs,
-             .length = std::max({V, a.d, N}),
-             .seeded = loss ? std::vector<size_t>{0} : std::vector<size_t>{},
-             // A rounding of the logits, which reach about 12, is a relative error of the probabilities.
-             .conditioning = loss ? 4. : 1.});
+        add(cases, {.name = text(op, ", ", a.what, " ", order, what),
+                    .op = op,
+                    .settings = all_settings,
+                    .inputs = inputs,
+                    .length = std::max({V, a.d, N}),
+                    .seeded = loss ? std::vector<size_t>{0} : std::vector<size_t>{}});
       };
+      // With and without dropout from the same numbers.
       const auto loss = [&](const std::string& what, const OracleInput& targets, int64_t chunk_rows = 0) {
+        const int64_t N = targets.type.shape.elements();
+        const std::vector<OracleInput> inputs = draw(N, {targets});
         for (const auto& [dropping, rate, state] : droppings()) {
           Json more = settings;
           more.update({{"chunk_rows", chunk_rows}, {"dropout", rate}, {"stream", kLastStream}});
-          with("adaptive_softmax_loss", what + dropping, more, targets.type.shape.elements(), {targets},
-               {state});
+          with("adaptive_softmax_loss", what + dropping, more, N, inputs, {state});
         }
       };
       loss("", below({17}, rng, V));
@@ -225,7 +228,7 @@ void adaptive_softmax_cases(OracleCases& cases, Rng& rng) {
       loss(", one target in the last cluster", integers({1}, {static_cast<int32_t>(V - 1)}));
       loss(", some ignored, in chunks", targets_with_gaps({19}, rng, V), 4);
       loss(", all ignored", integers({3}, {-1, -1, -5}));
-      with("adaptive_log_probabilities", "", settings, 5, {}, {});
+      with("adaptive_log_probabilities", "", settings, 5, draw(5, {}), {});
     }
   }
 }
