@@ -20,18 +20,35 @@ std::vector<TensorType> Sinusoid::infer(const Signature& s) const {
 }
 
 void Sinusoid::run(const Run& r) const {
-  const int64_t half = settings_.width / 2;
-  float* y = r.out(0).f32();
-  parallel_for(half, threads_for(40.0 * static_cast<double>(settings_.length * half)), [&](int64_t k) {
-    // In double: at distance 1000 a float angle would be off by 1e-4.
-    const double frequency =
-        std::pow(10000.0, -2.0 * static_cast<double>(k) / static_cast<double>(settings_.width));
-    for (int64_t row = 0; row < settings_.length; ++row) {
-      int64_t distance = settings_.length - 1 - row;
-      if (settings_.clamp > 0) distance = std::min(distance, settings_.clamp);
-      const double angle = static_cast<double>(distance) * frequency;
-      y[row * settings_.width + k] = static_cast<float>(std::sin(angle));
-      y[row * settings_.width + half + k] = static_cast<float>(std::cos(angle));
+  constexpr int64_t kTogether = 16;
+  const int64_t half = settings_.width / 2, length = settings_.length;
+  float* const y = r.out(0).f32();
+  const double work = 2.0 * static_cast<double>(length * half);
+  parallel_for((half + kTogether - 1) / kTogether, threads_for(work), [&](int64_t block) {
+    const int64_t first = block * kTogether, count = std::min(kTogether, half - first);
+    // From distance to distance each angle turns by its frequency; in double, so that thousands of turns stay
+    // far below the last bit of a float.
+    double sine[kTogether] = {}, cosine[kTogether], sine_of_turn[kTogether] = {},
+           cosine_of_turn[kTogether] = {};
+    std::fill_n(cosine, kTogether, 1.0);
+    for (int64_t k = 0; k < count; ++k) {
+      const double frequency =
+          std::pow(10000.0, -2.0 * static_cast<double>(first + k) / static_cast<double>(settings_.width));
+      sine_of_turn[k] = std::sin(frequency);
+      cosine_of_turn[k] = std::cos(frequency);
+    }
+    for (int64_t distance = 0; distance < length; ++distance) {
+      float* const row = y + (length - 1 - distance) * settings_.width + first;
+      for (int64_t k = 0; k < count; ++k) {
+        row[k] = static_cast<float>(sine[k]);
+        row[half + k] = static_cast<float>(cosine[k]);
+      }
+      if (settings_.clamp > 0 && distance >= settings_.clamp) continue;
+      for (int64_t k = 0; k < kTogether; ++k) {
+        const double turned = sine[k] * cosine_of_turn[k] + cosine[k] * sine_of_turn[k];
+        cosine[k] = cosine[k] * cosine_of_turn[k] - sine[k] * sine_of_turn[k];
+        sine[k] = turned;
+      }
     }
   });
 }
