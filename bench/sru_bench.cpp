@@ -114,6 +114,7 @@ void backward(benchmark::State& state) {
 
 void sizes(benchmark::internal::Benchmark* b) {
   for (const int64_t threads : {1, 2}) {
+    b->Args({1, 512, 512, threads, 0})->Args({1, 512, 512, threads, 1});
     b->Args({1, 256, 3072, threads, 0})->Args({16, 64, 1024, threads, 0})->Args({8, 512, 768, threads, 0});
     b->Args({1, 256, 3072, threads, 1})->Args({16, 64, 1024, threads, 1})->Args({8, 512, 768, threads, 1});
   }

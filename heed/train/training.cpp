@@ -16,6 +16,8 @@ namespace {
 using graph::Graph;
 using graph::ValueId;
 
+constexpr const char* kSum = ".gradient";  // after a parameter's name: the sum over the chunks of an update
+
 // Adds clipping and the optimizer's step for each parameter. Returns the norm.
 ValueId add_update(Graph& g, const std::vector<ValueId>& parameters, const std::vector<ValueId>& gradients,
                    const spec::TrainingSpec& training) {
@@ -80,10 +82,10 @@ TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec
   const ValueId chunk = g.find("slot") ? g.find("slot") : g.input("slot", {1}, DType::kI32);
   for (size_t i = 0; i < parameters.size(); ++i) {
     const std::string name = g.value(parameters[i]).name;
-    const ValueId sum = g.state(name + ".gradient", g.shape(parameters[i]));
+    const ValueId sum = g.state(name + kSum, g.shape(parameters[i]));
     ops::accumulate(g, sum, gradients[i], chunk, {1.0 / static_cast<double>(training.chunks)});
     same.push_back(result.update->parameter(name, g.shape(parameters[i])));
-    sums.push_back(result.update->state(name + ".gradient", g.shape(parameters[i])));
+    sums.push_back(result.update->state(name + kSum, g.shape(parameters[i])));
   }
   g.tidy();
   result.norm = add_update(*result.update, same, sums, training);
@@ -106,7 +108,8 @@ std::vector<std::string> Trainer::names(graph::Role role) const {
   std::set<std::string> names;
   for (const auto& g : {graph_.gradients, graph_.update}) {
     if (!g) continue;
-    for (ValueId id : g->of_role(role)) names.insert(g->value(id).name);
+    for (ValueId id : g->of_role(role))
+      if (!g->value(id).name.ends_with(kSum)) names.insert(g->value(id).name);
   }
   return {names.begin(), names.end()};
 }

@@ -43,7 +43,8 @@ class Trainer {
   StepResult step(int64_t step, int64_t seen, const Fill& fill, graph::Profile* profile = nullptr);
 
   const graph::Graph& graph() const { return *graph_.gradients; }
-  // Names of what an update changes: parameters, and everything else that carries on.
+  // Names of what an update changes: parameters, and everything else that carries on to the next. Sums of
+  // gradients do not: every update begins them anew.
   std::vector<std::string> parameters() const { return names(graph::Role::kParameter); }
   std::vector<std::string> states() const { return names(graph::Role::kState); }
   graph::Memory memory() const { return graph_.memory(); }
