@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 
 #include "heed/base/units.h"
 #include "heed/cli/subject.h"
@@ -20,11 +19,11 @@ Json to_json(const graph::Memory& m) {
 
 // Everything there is to say, counted and planned; nothing is run and no weight is allocated.
 struct Facts {
-  std::map<std::string, int64_t> parameters;  // by part, and "total", "decoder"
-  double blocks = 0, head = 0;                // FLOPs of a segment, keys of the memory made anew
-  double executed = 0;  // blocks, with queries of the memory as reference code makes them
-  double cached = 0;    // blocks, keys and values kept
-  double training = 0;  // FLOPs of an update
+  model::ParameterCount parameters;
+  double blocks = 0, head = 0;  // FLOPs of a segment, keys of the memory made anew
+  double executed = 0;          // blocks, with queries of the memory as reference code makes them
+  double cached = 0;            // blocks, keys and values kept
+  double training = 0;          // FLOPs of an update
   graph::Memory inference, update;
 };
 
@@ -40,13 +39,7 @@ model::Model count(const spec::ModelSpec& spec, const model::Use& use, graph::Me
 Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_t memory) {
   Facts facts;
   const spec::ModelSpec& spec = recipe.model;
-  for (const auto& [value, name] : EnumNames<Part>::names) facts.parameters[name] = 0;
-  for (const auto& [name, weight] : model::weights_of(spec).plain) {
-    facts.parameters[enum_name(weight.part)] += weight.shape.elements();
-    facts.parameters["total"] += weight.shape.elements();
-  }
-  facts.parameters["decoder"] =
-      facts.parameters["total"] - facts.parameters["embedding"] - facts.parameters["output"];
+  facts.parameters = model::count_parameters(spec);
   model::Use use;
   use.sequences = batch, use.length = length, use.memory = memory;
   const model::Model plain = count(spec, use, nullptr);
@@ -104,6 +97,8 @@ class Describe : public Verb {
 
  private:
   void print_json(const spec::Recipe& recipe, const Facts& facts, int64_t length, int64_t memory) const {
+    Json parameters = {{"total", facts.parameters.total}, {"decoder", facts.parameters.decoder}};
+    for (const auto& [part, count] : facts.parameters.parts) parameters[enum_name(part)] = count;
     Json planned = to_json(facts.inference);
     planned["training"] = to_json(facts.update);
     const Json json = {{"name", recipe.name},
@@ -115,7 +110,7 @@ class Describe : public Verb {
                        {"batch", batch_},
                        {"length", length},
                        {"memory_length", memory},
-                       {"params", facts.parameters},
+                       {"params", parameters},
                        {"flops",
                         {{"blocks", facts.blocks},
                          {"head", facts.head},
@@ -134,12 +129,12 @@ class Describe : public Verb {
     draw(spec);
     const auto count = [](double value) { return format_count(value); };
     std::printf("\n  parameters       %s (%lld), of them in the decoder %s\n",
-                count(static_cast<double>(facts.parameters.at("total"))).c_str(),
-                static_cast<long long>(facts.parameters.at("total")),
-                count(static_cast<double>(facts.parameters.at("decoder"))).c_str());
-    for (const auto& [value, name] : EnumNames<Part>::names) {
-      if (const int64_t here = facts.parameters.at(name); here > 0)
-        std::printf("    %-14s %s\n", name, count(static_cast<double>(here)).c_str());
+                count(static_cast<double>(facts.parameters.total)).c_str(),
+                static_cast<long long>(facts.parameters.total),
+                count(static_cast<double>(facts.parameters.decoder)).c_str());
+    for (const auto& [part, here] : facts.parameters.parts) {
+      if (here > 0)
+        std::printf("    %-14s %s\n", enum_name(part).c_str(), count(static_cast<double>(here)).c_str());
     }
     std::printf(
         "  a segment of %lld x %lld tokens, memory %lld (2 FLOP per multiply-add; norms, softmax and lookups "

@@ -160,7 +160,7 @@ class Train : public Verb {
         dry_run_ ? stdout : stderr,
         "%s: %s parameters; %lld steps of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
         "about %s in all\n",
-        name_.c_str(), format_count(static_cast<double>(model::count_parameters(recipe.model))).c_str(),
+        name_.c_str(), format_count(static_cast<double>(model::count_parameters(recipe.model).total)).c_str(),
         static_cast<long long>(t.steps), static_cast<long long>(t.batch), static_cast<long long>(t.length),
         static_cast<long long>(t.memory), format_count(built.flops()).c_str(),
         format_bytes(memory.peak()).c_str(), format_seconds(seconds).c_str());

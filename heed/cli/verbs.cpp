@@ -3,6 +3,7 @@
 #include "heed/cli/design.h"
 #include "heed/cli/eval.h"
 #include "heed/cli/generate.h"
+#include "heed/cli/rank.h"
 #include "heed/cli/recipes.h"
 #include "heed/cli/train.h"
 #include "heed/cli/verb.h"
@@ -17,6 +18,7 @@ const Registry<VerbEntry>& verbs() {
                                                     design_verb(),
                                                     eval_verb(),
                                                     generate_verb(),
+                                                    rank_verb(),
                                                     recipes_verb(),
                                                     train_verb(),
                                                 });

@@ -1,7 +1,6 @@
 #include "heed/model/model.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "heed/graph/plan.h"
 #include "heed/model/blocks.h"
@@ -74,10 +73,15 @@ Weights weights_of(const spec::ModelSpec& spec) {
   return build(graph, spec, {}).weights;
 }
 
-int64_t count_parameters(const spec::ModelSpec& spec) {
-  const Weights weights = weights_of(spec);
-  return std::accumulate(weights.plain.begin(), weights.plain.end(), int64_t{0},
-                         [](int64_t sum, const auto& entry) { return sum + entry.second.shape.elements(); });
+ParameterCount count_parameters(const spec::ModelSpec& spec) {
+  ParameterCount count;
+  for (const auto& [part, name] : EnumNames<Part>::names) count.parts[part] = 0;
+  for (const auto& [name, weight] : weights_of(spec).plain) {
+    count.parts[weight.part] += weight.shape.elements();
+    count.total += weight.shape.elements();
+  }
+  count.decoder = count.total - count.parts[Part::kEmbedding] - count.parts[Part::kOutput];
+  return count;
 }
 
 }  // namespace heed::model

@@ -1,6 +1,7 @@
 // A model as a graph: build(spec, use) writes the blocks of the architecture string one after the other.
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "heed/model/weights.h"
@@ -75,6 +76,11 @@ void set_position(graph::Program& program, const Use& use, const Position& posit
 
 // Parameters as a file holds them, counted without building memory.
 Weights weights_of(const spec::ModelSpec& spec);
-int64_t count_parameters(const spec::ModelSpec& spec);
+struct ParameterCount {
+  std::map<Part, int64_t> parts;  // every one, also those of 0
+  int64_t total = 0;
+  int64_t decoder = 0;  // all but embedding and output
+};
+ParameterCount count_parameters(const spec::ModelSpec& spec);
 
 }  // namespace heed::model

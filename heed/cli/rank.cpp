@@ -1,0 +1,127 @@
+#include "heed/cli/rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "heed/base/units.h"
+#include "heed/search/ranking.h"
+
+namespace heed::cli {
+namespace {
+
+constexpr size_t kShownMismatches = 5;
+
+class Rank : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.option("table", table_, "CSV file of trained models, one per row");
+    flags.option("proxy", names_, "which proxies, with commas between them: " + search::proxies().names());
+    flags.option("backbone", backbone_, "of rows that do not tell: " + spec::backbones().names());
+    flags.flag("json", json_, "print JSON");
+  }
+
+  void run() override {
+    if (table_.empty()) throw usage_error("rank: give a table of trained models with --table FILE.csv");
+    if (!backbone_.empty()) spec::backbones().find(backbone_);
+    const std::vector<search::Proxy> proxies = chosen();
+    const auto rows = search::read_model_table(table_, backbone_);
+    const auto wrong = search::mismatches(rows);
+    std::vector<search::Ranking> rankings;
+    for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy));
+    json_ ? print_json(rows, wrong, rankings) : print(rows, wrong, rankings);
+  }
+
+ private:
+  std::vector<search::Proxy> chosen() const {
+    if (names_.empty()) return {search::proxies().begin(), search::proxies().end()};
+    std::vector<search::Proxy> proxies;
+    std::istringstream names(names_);
+    for (std::string name; std::getline(names, name, ',');) proxies.push_back(search::proxies().find(name));
+    return proxies;
+  }
+
+  static int64_t without_perplexity(const std::vector<search::TableRow>& rows) {
+    return std::count_if(rows.begin(), rows.end(), [](const auto& row) { return !row.perplexity; });
+  }
+
+  static Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+  static Json by_percent(const std::vector<double>& values) {
+    Json json = Json::object();
+    for (size_t i = 0; i < values.size(); ++i) json[text(search::kPercents[i])] = number(values[i]);
+    return json;
+  }
+
+  static void print_json(const std::vector<search::TableRow>& rows,
+                         const std::vector<search::Mismatch>& wrong,
+                         const std::vector<search::Ranking>& rankings) {
+    Json json = {{"rows", rows.size()},
+                 {"without_perplexity", without_perplexity(rows)},
+                 {"count_mismatches", wrong.size()},
+                 {"mismatches", Json::array()},
+                 {"proxies", Json::object()}};
+    for (const auto& m : wrong)
+      json["mismatches"].push_back(
+          {{"id", m.id}, {"column", m.column}, {"stated", m.stated}, {"counted", m.counted}});
+    for (const search::Ranking& r : rankings) {
+      json["proxies"][r.proxy] = {{"spearman", number(r.spearman)},
+                                  {"spearman_top", by_percent(r.spearman_top)},
+                                  {"common_ratio", by_percent(r.common_ratio)},
+                                  {"d_avg", r.distance ? number(*r.distance) : Json()},
+                                  {"seconds", r.seconds}};
+    }
+    std::printf("%s\n", json.dump(2).c_str());
+  }
+
+  void print(const std::vector<search::TableRow>& rows, const std::vector<search::Mismatch>& wrong,
+             const std::vector<search::Ranking>& rankings) const {
+    const int64_t missing = without_perplexity(rows);
+    std::printf("%s: %zu models%s\n", table_.c_str(), rows.size(),
+                missing ? text(", ", missing, " of them without a perplexity and left out").c_str() : "");
+    if (wrong.empty()) {
+      std::printf("counted again: every stated size agrees\n");
+    } else {
+      std::printf("counted again: %zu stated sizes differ\n", wrong.size());
+      for (size_t i = 0; i < std::min(wrong.size(), kShownMismatches); ++i)
+        std::printf("  %s: %s is %lld, counted %lld\n", wrong[i].id.c_str(), wrong[i].column.c_str(),
+                    static_cast<long long>(wrong[i].stated), static_cast<long long>(wrong[i].counted));
+      if (wrong.size() > kShownMismatches) std::printf("  ... --json lists all\n");
+    }
+    print_table("Spearman's coefficient inside the best", rankings, &search::Ranking::spearman_top);
+    print_table("common ratio of the best", rankings, &search::Ranking::common_ratio);
+    for (const search::Ranking& r : rankings) {
+      if (r.distance)
+        std::printf("%s%-18s mean distance of its frontier to the true one: %.2f%%\n",
+                    &r == &rankings.front() ? "\n" : "", r.proxy.c_str(), 100 * *r.distance);
+    }
+  }
+
+  static void print_table(const char* title, const std::vector<search::Ranking>& rankings,
+                          std::vector<double> search::Ranking::*values) {
+    std::printf("\n%s\n%-18s", title, "proxy");
+    for (const int64_t percent : search::kPercents) std::printf("%7lld%%", static_cast<long long>(percent));
+    std::printf("\n");
+    for (const search::Ranking& ranking : rankings) {
+      std::printf("%-18s", ranking.proxy.c_str());
+      for (const double value : ranking.*values) {
+        std::isfinite(value) ? std::printf("%8.4f", value) : std::printf("%8s", "-");
+      }
+      std::printf("\n");
+    }
+  }
+
+  std::string table_, names_, backbone_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+VerbEntry rank_verb() {
+  return {"rank", "Tells how well scores that need no training rank models that were trained.",
+          "heed rank --table models.csv --proxy decoder_params,effective_params",
+          []() -> std::unique_ptr<Verb> { return std::make_unique<Rank>(); }};
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,39 @@
+// A table of models that were trained: one row each, in the columns in which LiteTransformerSearch's results
+// are published (docs/formats.md).
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heed/model/model.h"
+
+namespace heed::search {
+
+// Sizes as the table states them; those it leaves out are empty.
+struct StatedSizes {
+  std::optional<int64_t> attention, feed_forward, decoder, embedding, total;
+};
+
+struct TableRow {
+  std::string id;
+  spec::ModelSpec model;
+  int64_t length = 0;  // tokens of a segment
+  StatedSizes stated;
+  std::optional<double> perplexity, latency;
+};
+
+// backbone: of rows that do not state one; "" to tell it from their attn_params. An Error names line and
+// column.
+std::vector<TableRow> read_model_table(const std::filesystem::path& path, const std::string& backbone);
+
+// One size that differs from the table's.
+struct Mismatch {
+  std::string id, column;
+  int64_t stated, counted;
+};
+// Counts every model anew and compares.
+std::vector<Mismatch> mismatches(const std::vector<TableRow>& rows);
+
+}  // namespace heed::search

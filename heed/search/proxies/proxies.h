@@ -1,0 +1,20 @@
+// Scores that stand for a model's quality before it is trained: higher is better. A new proxy is one file and
+// one line in proxies.cpp.
+#pragma once
+
+#include <string>
+
+#include "heed/base/registry.h"
+#include "heed/spec/model_spec.h"
+
+namespace heed::search {
+
+struct Proxy {
+  std::string name;
+  std::string meaning;
+  // Of a model that reads segments of `length` tokens.
+  double (*score)(const spec::ModelSpec& model, int64_t length);
+};
+const Registry<Proxy>& proxies();
+
+}  // namespace heed::search

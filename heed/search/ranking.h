@@ -1,0 +1,23 @@
+// How well proxies rank the models of a table.
+#pragma once
+
+#include "heed/search/model_table.h"
+#include "heed/search/proxies/proxies.h"
+
+namespace heed::search {
+
+inline constexpr int64_t kPercents[] = {10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
+
+// Coefficients are 1 for a perfect ranking, and not a number where there are too few models.
+struct Ranking {
+  std::string proxy;
+  double seconds = 0;  // to score all models
+  double spearman = 0;
+  std::vector<double> spearman_top, common_ratio;  // by kPercents
+  std::optional<double> distance;                  // of the frontiers, where all models have a latency
+};
+
+// Of the rows with a perplexity.
+Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy);
+
+}  // namespace heed::search

@@ -1,0 +1,53 @@
+#include "tests/e2e/support.h"
+
+namespace heed::test {
+namespace {
+
+constexpr const char* kTable =
+    "id,n_layer,d_model,n_head,d_inner,n_token,total_params,nonembedding_params,valid_ppl\n"
+    "one,2,64,4,128,1000,,67070,50\n"
+    "two,2,64,4,256,1000,,100096,40\n"
+    "three,2,64,4,512,1000,,166144,30\n"
+    "four,2,64,4,512,1000,,,\n";
+
+TEST_F(Verbs, RankSaysHowScoresOrderModels) {
+  const std::string table = file("t.csv", kTable);
+  const Outcome outcome = heed("rank --table " + table + " --backbone gpt2 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["rows"], 4);
+  EXPECT_EQ(json["without_perplexity"], 1);
+  EXPECT_EQ(json["count_mismatches"], 1) << json["mismatches"];
+  EXPECT_EQ(json["mismatches"][0]["id"], "one");
+  EXPECT_EQ(json["mismatches"][0]["counted"], 67072);
+  for (const char* proxy : {"decoder_params", "total_params", "flops", "effective_params"}) {
+    const Json& found = json["proxies"][proxy];
+    EXPECT_EQ(found["spearman"], 1) << proxy;
+    EXPECT_TRUE(found["spearman_top"]["20"].is_null()) << proxy;  // none of three models
+    EXPECT_EQ(found["spearman_top"]["100"], 1) << proxy;
+    EXPECT_EQ(found["common_ratio"]["40"], 1) << proxy;
+  }
+}
+
+TEST_F(Verbs, RankPrintsTables) {
+  const Outcome outcome =
+      heed("rank --table " + file("t.csv", kTable) + " --backbone gpt2 --proxy decoder_params,flops");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "4 models, 1 of them without a perplexity and left out")) << outcome.out;
+  EXPECT_TRUE(contains(outcome, "counted again: 1 stated sizes differ")) << outcome.out;
+  EXPECT_TRUE(contains(outcome, "decoder_params")) << outcome.out;
+  EXPECT_FALSE(contains(outcome, "total_params ")) << outcome.out;
+}
+
+TEST_F(Verbs, RankRefuses) {
+  refuses("rank", 2, "give a table of trained models with --table FILE.csv");
+  refuses("rank --table " + path("none.csv"), 2, "none.csv");
+  refuses("rank --table " + file("t.csv", kTable) + " --proxy decoder_parms", 2,
+          "did you mean 'decoder_params'?");
+  refuses("rank --table " + file("t.csv", kTable) + " --backbone gpt3", 2, "did you mean 'gpt2'?");
+  refuses("rank --table " + file("t.csv", kTable), 2, "attn_params is missing");
+  refuses("rank --table " + file("empty.csv", ""), 2, "is empty; its first line must name the columns");
+}
+
+}  // namespace
+}  // namespace heed::test
