@@ -1,0 +1,109 @@
+#include "heed/spec/space.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "heed/base/toml.h"
+#include "tests/support/messages.h"
+
+namespace heed::spec {
+namespace {
+
+using test::message_of;
+
+Space read(const std::string& toml) { return read_space(parse_toml(toml, "t"), "t"); }
+
+constexpr const char* kSmall = R"(
+length = 32
+[model]
+backbone = "gpt2"
+vocabulary = 100
+[genes]
+layers = [1, 3]
+layer = ["sf", "f"]
+width = {from = 16, to = 32, step = 16}
+heads = [2, 4]
+inner = [16, 48, 64]
+[limits]
+inner_over_width = 1.5
+most_decoder = 20000
+)";
+
+TEST(Space, OptionsAreEveryLayerAWidthMayHave) {
+  const Space space = read(kSmall);
+  // 24 at least for width 16, 48 for 32: two inner widths each, with two numbers of heads or without.
+  EXPECT_EQ(space.options(16),
+            (std::vector<Layer>{
+                {0, 2, 48, 0}, {0, 2, 64, 0}, {0, 4, 48, 0}, {0, 4, 64, 0}, {1, 0, 48, 0}, {1, 0, 64, 0}}));
+  EXPECT_EQ(space.options(32).size(), 6u);
+  EXPECT_NEAR(space.log10_size(), std::log10(2 * (6 + 6 * 6 * 6)), 1e-12);
+  EXPECT_EQ(space.frames().size(), 2u);
+  EXPECT_EQ(space.length, 32);
+  EXPECT_EQ(space.least_decoder, 0);
+  EXPECT_EQ(space.most_decoder, 20000);
+}
+
+TEST(Space, CandidatesAreModels) {
+  const Space space = read(kSmall);
+  const Candidate candidate{{32, 0, 1, 100}, {{0, 4, 64, 0}, {0, 2, 48, 0}, {1, 0, 64, 0}}};
+  const ModelSpec model = space.model_of(candidate);
+  EXPECT_EQ(model.letters(), "sfsff");
+  EXPECT_EQ(model.heads, (std::vector<int64_t>{4, 2}));
+  EXPECT_EQ(model.inner, (std::vector<int64_t>{64, 48, 64}));
+  EXPECT_EQ(model.width, 32);
+  validate(model);
+  EXPECT_EQ(space.key_of(candidate), "32/0/1/100 sf4:64 sf2:48 f:64");
+}
+
+TEST(Space, TheFloorOfARuleIsAllowed) {
+  Space space = read(kSmall);
+  space.inner_over_width = 1.7;
+  EXPECT_TRUE(space.allows_inner(64, 108));  // 108.8
+  EXPECT_FALSE(space.allows_inner(64, 107));
+}
+
+// 10^37.5 and 10^36.5: what Javaheripi and others 2022 describe and what their code searched, with one width
+// per model.
+TEST(Space, PublishedSpacesHaveTheirSize) {
+  EXPECT_NEAR(load_space("lts-txl").log10_size(), 37.5, 0.05);
+  EXPECT_NEAR(load_space("lts-txl-code").log10_size(), 36.5, 0.05);
+  for (const std::string& name : space_names()) {
+    const Space space = load_space(name);
+    EXPECT_EQ(space.name, name);
+    EXPECT_FALSE(space.about.empty()) << name;
+    EXPECT_GT(space.log10_size(), 3) << name;
+  }
+}
+
+TEST(Space, RefusesWhatMakesNoModels) {
+  const auto refused = [](const std::string& toml) { return message_of([&] { read(toml); }); };
+  EXPECT_EQ(refused("[genes]\nwidth = [16").substr(0, 28), "t: not TOML from line 2 on: ");
+  EXPECT_EQ(refused("[gene]\n"), "t: unknown key 'gene'; did you mean 'genes'?");
+  EXPECT_EQ(refused("[genes]\nlayer = []\n"),
+            "t: genes: layer must be a list of letters such as [\"sf\", \"f\"]");
+  EXPECT_EQ(refused("[genes]\nwith = 8\n"), "t: genes: unknown key 'with'; did you mean 'width'?");
+  EXPECT_EQ(refused("[genes]\nwidth = []\n"), "t: genes: width has no values");
+  EXPECT_EQ(refused("[genes]\nwidth = [16, 16]\n"), "t: genes: width names a value twice");
+  EXPECT_EQ(refused("[genes]\nwidth = 1.5\n"), "t: genes: width must be a whole number, it is 1.5");
+  EXPECT_EQ(refused("[genes]\nwidth = {from = 8, to = 4}\n"),
+            "t: genes: width: from 8 to 4 by 1 is no range of 1 to 4096 values");
+  EXPECT_EQ(refused("[genes]\nwidth = {from = 8, until = 4}\n"),
+            "t: genes: width: unknown key 'until'; a range has from, to and step");
+  EXPECT_EQ(refused("[genes]\nwidth = {to = 4}\n"), "t: genes: width: a range needs from and to");
+  EXPECT_EQ(refused("[genes]\nlayers = 0\n"), "t: genes: layers: 0 is less than 1");
+  EXPECT_EQ(refused("[genes]\ninner = 64\n[limits]\ninner_over_width = 2\n"),
+            "t is empty: no inner width is at least 2 times a width, or no number of heads divides one");
+  EXPECT_EQ(refused("[limits]\nleast_decoder = 9\nmost_decoder = 3\n"),
+            "t: limits: least_decoder 9 is more than most_decoder 3");
+  EXPECT_NE(refused("[genes]\nlayer = [\"sx\"]\n").find("x"), std::string::npos);
+  EXPECT_EQ(
+      refused(
+          "[genes]\ndivision = 5\nembedding_width = 4\n[model]\nbackbone = \"gpt2\"\ncutoffs = [10, 20]\n")
+          .substr(0, 40),
+      "t: 768/4/5/50257 sf12:3072 cannot be bui");
+  EXPECT_NE(message_of([] { load_space("lts-tlx"); }).find("did you mean 'lts-txl'?"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heed::spec
