@@ -138,6 +138,11 @@ bool Space::allows_inner(int64_t width_of_model, int64_t value) const {
   return static_cast<double>(value) >= std::floor(inner_over_width * static_cast<double>(width_of_model));
 }
 
+bool Space::allows(int64_t width_of_model, const Layer& candidate) const {
+  if (candidate.heads > 0 && model.head_width == 0 && width_of_model % candidate.heads != 0) return false;
+  return candidate.inner == 0 || allows_inner(width_of_model, candidate.inner);
+}
+
 std::vector<Frame> Space::frames() const {
   std::vector<Frame> all;
   for (const int64_t w : width) {
@@ -155,11 +160,11 @@ std::vector<Layer> Space::options(int64_t width_of_model) const {
   const std::vector<int64_t> none = {0};
   for (size_t kind = 0; kind < layer.size(); ++kind) {
     for (const int64_t h : holds(layer[kind], "s") ? heads : none) {
-      if (h > 0 && model.head_width == 0 && width_of_model % h != 0) continue;
       for (const int64_t f : holds(layer[kind], "f") ? inner : none) {
-        if (f > 0 && !allows_inner(width_of_model, f)) continue;
-        for (const int64_t p : holds(layer[kind], "ra") ? projection : none)
-          all.push_back({static_cast<int64_t>(kind), h, f, p});
+        for (const int64_t p : holds(layer[kind], "ra") ? projection : none) {
+          const Layer option{static_cast<int64_t>(kind), h, f, p};
+          if (allows(width_of_model, option)) all.push_back(option);
+        }
       }
     }
   }

@@ -45,6 +45,8 @@ struct Space {
   int64_t most_decoder = INT64_MAX;  // 0 in a file: no limit
 
   bool allows_inner(int64_t width_of_model, int64_t value) const;
+  // Whether a layer of the space's values is one of options(width).
+  bool allows(int64_t width_of_model, const Layer& candidate) const;
   std::vector<Frame> frames() const;
   // Every layer that a model of this width may have; empty if there is none.
   std::vector<Layer> options(int64_t width_of_model) const;

@@ -1,0 +1,270 @@
+#include "heed/search/strategies/exact.h"
+
+#include <map>
+#include <unordered_map>
+
+#include "heed/base/error.h"
+
+namespace heed::search {
+namespace {
+
+constexpr size_t kMostSums = 20'000'000;
+
+// A layer that may be chosen, the fastest of those that are alike otherwise.
+struct Option {
+  spec::Layer layer;
+  Cost cost;
+};
+
+// Some layers of one width.
+struct Sum {
+  double latency = 0;
+  int64_t decoder = 0, resident = 0, arena = 0;
+  int32_t before = -1;  // the sum without the last layer, in the pool
+  int32_t option = -1;  // the last layer
+};
+
+// Sums that are alike in what limits parameters and memory; the fastest is enough.
+struct Key {
+  int64_t decoder, resident;
+  bool operator==(const Key&) const = default;
+};
+struct KeyHash {
+  size_t operator()(const Key& key) const {
+    return static_cast<size_t>(key.decoder) * 0x9E3779B97F4A7C15u ^
+           static_cast<size_t>(key.resident) * 0xC2B2AE3D27D4EB4Fu;
+  }
+};
+
+// At least as good in everything that adds up.
+bool dominates(const Sum& a, const Sum& b) {
+  return a.decoder >= b.decoder && a.latency <= b.latency && a.resident <= b.resident && a.arena <= b.arena;
+}
+
+// Keeps sums that no other dominates. A sum that dominates many comes to the front of the list.
+class Best {
+ public:
+  bool add(const Sum& sum, int32_t place) {
+    for (size_t i = 0; i < kept_.size(); ++i) {
+      if (!dominates(kept_[i].first, sum)) continue;
+      if (i > 0) std::swap(kept_[i], kept_[i / 2]);
+      return false;
+    }
+    std::erase_if(kept_, [&](const auto& other) { return dominates(sum, other.first); });
+    kept_.emplace_back(sum, place);
+    return true;
+  }
+  const std::vector<std::pair<Sum, int32_t>>& kept() const { return kept_; }
+
+ private:
+  std::vector<std::pair<Sum, int32_t>> kept_;
+};
+
+// All models of one width.
+class Width {
+ public:
+  Width(const Question& question, int64_t width) : question_(question), width_(width) {
+    std::map<std::array<int64_t, 3>, Option> fastest;  // by arena, decoder, resident
+    for (const spec::Layer& layer : question.space.options(width)) {
+      const Cost cost = question.costs.of_layer(width, layer);
+      const auto [at, is_new] =
+          fastest.try_emplace({cost.arena, cost.decoder, cost.resident}, Option{layer, cost});
+      if (!is_new && cost.latency < at->second.cost.latency) at->second = {layer, cost};
+    }
+    for (const auto& [key, option] : fastest) options_.push_back(option);  // arenas rise
+    for (const spec::Frame& frame : question.space.frames()) {
+      if (frame.width == width) frames_.emplace_back(frame, question.costs.of_frame(frame));
+    }
+  }
+
+  // Goes through all sums of layers.
+  void solve() {
+    if (options_.empty() || frames_.empty()) return;
+    bound();
+    sums_.assign(static_cast<size_t>(deepest_) + 1, {});
+    sums_[0][{0, 0}] = 0;
+    pool_.push_back({});
+    // Layers with larger arenas come later: when the last option of an arena has been added, the table holds
+    // the fastest sums that fit into it.
+    for (size_t i = 0; i < options_.size(); ++i) {
+      add_option(static_cast<int32_t>(i));
+      if (i + 1 == options_.size() || options_[i + 1].cost.arena != options_[i].cost.arena) collect();
+    }
+    sums_.clear();
+  }
+
+  // A frame and a sum of layers in it.
+  struct Found {
+    size_t frame;
+    int32_t sum;
+  };
+  // Adds every model that may be on the frontier.
+  void add_to(std::vector<Found>& found, std::vector<Point>& points) const {
+    std::vector<Found> here;
+    std::vector<Point> points_here;
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      here.clear(), points_here.clear();
+      for (const int32_t sum : found_) {
+        const Evaluated model = evaluated({i, sum});
+        if (!question_.limits.admit(model.cost) || model.cost.decoder < question_.space.least_decoder ||
+            model.cost.decoder > question_.space.most_decoder)
+          continue;
+        here.push_back({i, sum});
+        points_here.push_back(point_of(model));
+      }
+      for (const size_t k : front(points_here)) {
+        found.push_back(here[k]);
+        points.push_back(points_here[k]);
+      }
+    }
+  }
+
+  // The same with its layers.
+  Evaluated model(const Found& found) const {
+    Evaluated model = evaluated(found);
+    for (int32_t at = found.sum; sum_at(at).option >= 0; at = sum_at(at).before)
+      model.candidate.layers.push_back(options_[static_cast<size_t>(sum_at(at).option)].layer);
+    std::sort(model.candidate.layers.begin(), model.candidate.layers.end());
+    return model;
+  }
+
+ private:
+  // What no sum may exceed, and whether more parameters are always as good: then what is dominated on the way
+  // need not be kept.
+  void bound() {
+    Cost least{INFINITY, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+    int64_t most_decoder = 0;
+    for (const auto& [frame, cost] : frames_) {
+      least.latency = std::min(least.latency, cost.latency);
+      least.resident = std::min(least.resident, cost.resident);
+      const int64_t room =
+          std::min(question_.space.most_decoder - cost.decoder, question_.limits.total - cost.total);
+      most_decoder = std::max(most_decoder, room);
+      tightest_ = std::min(tightest_, room);
+    }
+    most_decoder_ = most_decoder;
+    most_latency_ = question_.limits.latency - least.latency;
+    most_resident_ = question_.limits.memory - least.resident;
+    deepest_ = *std::max_element(question_.space.layers.begin(), question_.space.layers.end());
+    int64_t largest = 0;
+    for (const Option& option : options_) largest = std::max(largest, option.cost.decoder);
+    prunes_ = tightest_ / deepest_ >= largest;
+  }
+
+  // Any number of times: the sums of n - 1 layers that are extended hold it already.
+  void add_option(int32_t index) {
+    const Option& option = options_[static_cast<size_t>(index)];
+    for (size_t n = 1; n < sums_.size(); ++n) {
+      for (const auto& [key, place] : sums_[n - 1]) {
+        const Sum& before = sum_at(place);
+        const Sum sum{before.latency + option.cost.latency,
+                      before.decoder + option.cost.decoder,
+                      before.resident + option.cost.resident,
+                      std::max(before.arena, option.cost.arena),
+                      place,
+                      index};
+        if (sum.latency > most_latency_ || sum.decoder > most_decoder_ || sum.resident > most_resident_)
+          continue;
+        const auto [at, is_new] = sums_[n].try_emplace({sum.decoder, sum.resident}, -1);
+        if (!is_new && sum_at(at->second).latency <= sum.latency) continue;
+        at->second = static_cast<int32_t>(pool_.size());
+        pool_.push_back(sum);
+        if (pool_.size() > kMostSums)
+          throw usage_error("exact: the layers of width ", width_, " add up in more than ", kMostSums,
+                            " ways; give fewer values, no limit on parameters, or --strategy evolution");
+      }
+      if (prunes_) prune(sums_[n]);
+    }
+  }
+
+  void prune(std::unordered_map<Key, int32_t, KeyHash>& sums) const {
+    if (sums.size() < 64) return;
+    std::vector<std::pair<Sum, Key>> all;
+    for (const auto& [key, place] : sums) all.emplace_back(sum_at(place), key);
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      if (a.first.decoder != b.first.decoder) return a.first.decoder > b.first.decoder;
+      if (a.first.latency != b.first.latency) return a.first.latency < b.first.latency;
+      return a.first.resident < b.first.resident;
+    });
+    Best best;
+    for (const auto& [sum, key] : all) {
+      if (!best.add(sum, 0)) sums.erase(key);
+    }
+  }
+
+  // Takes sums that are new since the last time and have one of the numbers of layers asked for.
+  void collect() {
+    for (const int64_t n : question_.space.layers) {
+      for (const auto& [key, place] : sums_[static_cast<size_t>(n)]) {
+        if (place >= collected_) found_.push_back(place);
+      }
+    }
+    collected_ = static_cast<int32_t>(pool_.size());
+  }
+
+  const Sum& sum_at(int32_t place) const { return pool_[static_cast<size_t>(place)]; }
+
+  // Without layers.
+  Evaluated evaluated(const Found& found) const {
+    const Sum& sum = sum_at(found.sum);
+    const auto& [frame, frame_cost] = frames_[found.frame];
+    Cost cost{sum.latency, sum.decoder, sum.decoder, sum.resident, sum.arena};
+    cost += frame_cost;
+    return {{frame, {}}, cost, question_.score(frame, cost.decoder, cost.total)};
+  }
+
+  const Question& question_;
+  int64_t width_;
+  std::vector<Option> options_;
+  std::vector<std::pair<spec::Frame, Cost>> frames_;
+  double most_latency_ = 0;
+  int64_t most_decoder_ = 0, most_resident_ = 0, tightest_ = INT64_MAX, deepest_ = 0;
+  bool prunes_ = false;
+  std::vector<Sum> pool_;
+  std::vector<std::unordered_map<Key, int32_t, KeyHash>> sums_;  // by number of layers: places in the pool
+  std::vector<int32_t> found_;
+  int32_t collected_ = 0;
+};
+
+class Exact : public Strategy {
+ public:
+  explicit Exact(const Question& question) : question_(question) {}
+  std::vector<spec::Candidate> propose() override {
+    std::vector<spec::Candidate> all;
+    if (!std::exchange(done_, true)) {
+      for (Evaluated& model : exact_front(question_)) all.push_back(std::move(model.candidate));
+    }
+    return all;
+  }
+  void observe(std::span<const Evaluated>) override {}
+
+ private:
+  Question question_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::vector<Evaluated> exact_front(const Question& question) {
+  std::vector<Width> widths;
+  std::vector<size_t> width_of;
+  std::vector<Width::Found> found;
+  std::vector<Point> points;
+  for (const int64_t width : question.space.width) {
+    widths.emplace_back(question, width).solve();
+    widths.back().add_to(found, points);
+    width_of.resize(found.size(), widths.size() - 1);
+  }
+  std::vector<Evaluated> best;
+  for (const size_t i : front(points)) best.push_back(widths[width_of[i]].model(found[i]));
+  return best;
+}
+
+StrategyEntry exact_strategy() {
+  return {"exact", "the frontier of the entire space, by dynamic programming",
+          [](const Question& question) -> std::unique_ptr<Strategy> {
+            return std::make_unique<Exact>(question);
+          }};
+}
+
+}  // namespace heed::search

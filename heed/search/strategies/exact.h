@@ -1,0 +1,15 @@
+// The frontier of an entire space, by dynamic programming: latency, parameters and resident bytes add up over
+// layers, in any order, and the arena is the largest of any layer.
+#pragma once
+
+#include "heed/search/strategies/strategies.h"
+
+namespace heed::search {
+
+StrategyEntry exact_strategy();
+
+// Every model of the space on the frontier of score, latency and memory; of those with equal score, latency
+// and memory at least one. An Error if the space has too many different sums to go through.
+std::vector<Evaluated> exact_front(const Question& question);
+
+}  // namespace heed::search

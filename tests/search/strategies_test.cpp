@@ -1,0 +1,299 @@
+// Strategies on made-up costs: what they find is held against every model there is.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "heed/base/philox.h"
+#include "heed/search/strategies/exact.h"
+#include "heed/search/strategies/genes.h"
+
+namespace heed::search {
+namespace {
+
+using spec::Candidate, spec::Frame, spec::Layer, spec::Space;
+
+// Costs without rounding: sums are the same in any order.
+class MadeUp : public Costs {
+ public:
+  explicit MadeUp(uint64_t seed, bool lattice) : seed_(seed), lattice_(lattice) {}
+  Cost of_frame(const Frame& f) override {
+    Rng rng(seed_ + 1,
+            static_cast<uint32_t>(7 * f.width + 31 * f.embedding_width + 101 * f.division + f.vocabulary));
+    return {eighths(rng, 20), 2 * f.width, 2 * f.width + rng.below(50) * f.width, rng.below(3000),
+            rng.below(300)};
+  }
+  Cost of_layer(int64_t width, const Layer& l) override {
+    Rng rng(seed_, static_cast<uint32_t>(width + 1000 * l.kind + 7919 * l.heads + 104729 * l.inner +
+                                         13 * l.projection));
+    const int64_t decoder = lattice_ ? width * width + (2 * width + 1) * l.inner : 1 + rng.below(4000);
+    // As on a device: in proportion to the work, give or take a tenth.
+    const auto work = static_cast<double>(5 * width * width + 2 * width * l.inner);
+    const double latency = lattice_ ? 0x1p-20 * std::round(work * rng.uniform(0.9, 1.1)) : eighths(rng, 40);
+    return {latency, decoder, decoder, 4 * decoder + (lattice_ ? 0 : rng.below(500)),
+            10 * l.inner + rng.below(3) * 100};
+  }
+
+ private:
+  static double eighths(Rng& rng, int64_t most) { return 0.125 * static_cast<double>(1 + rng.below(most)); }
+  uint64_t seed_;
+  bool lattice_;
+};
+
+Space small_space(Rng& rng) {
+  Space space;
+  space.layer = rng.below(2) ? std::vector<std::string>{"sf"} : std::vector<std::string>{"a", "sf", "f"};
+  space.layers = rng.below(2) ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 4};
+  space.width = {16, 32};
+  space.heads = {2, 4};
+  space.inner = {16, 32, 48, 64};
+  space.projection = {8, 16};
+  space.embedding_width = rng.below(2) ? std::vector<int64_t>{0} : std::vector<int64_t>{8, 16};
+  space.division = {1, 2};
+  space.vocabulary = {100};
+  space.inner_over_width = rng.below(2) ? 1 : 0;
+  return space;
+}
+
+// Every model, layers in order: their order changes nothing.
+void each_model(const Space& space, const std::function<void(const Candidate&)>& visit) {
+  for (const Frame& frame : space.frames()) {
+    const std::vector<Layer> options = space.options(frame.width);
+    for (const int64_t depth : space.layers) {
+      Candidate candidate{frame, {}};
+      const std::function<void(size_t)> grow = [&](size_t from) {
+        if (static_cast<int64_t>(candidate.layers.size()) == depth) return visit(candidate);
+        for (size_t i = from; i < options.size(); ++i) {
+          candidate.layers.push_back(options[i]);
+          grow(i);
+          candidate.layers.pop_back();
+        }
+      };
+      grow(0);
+    }
+  }
+}
+
+double score_of(const Frame& frame, int64_t decoder, int64_t) {
+  return static_cast<double>(decoder) * (frame.embedding_width == 8 ? 0.75 : 1);
+}
+
+struct Fixture {
+  Space space;
+  MadeUp costs;
+  Limits limits;
+  SearchSettings settings;
+
+  Question question() {
+    return {space, limits,   settings,
+            costs, score_of, [this](const Candidate& c) { return admits(costs.of(c)); }};
+  }
+  bool admits(const Cost& cost) const {
+    return limits.admit(cost) && cost.decoder >= space.least_decoder && cost.decoder <= space.most_decoder;
+  }
+};
+
+using Values = std::set<std::tuple<double, double, int64_t>>;
+Values values_of(const std::vector<Evaluated>& models) {
+  Values values;
+  for (const Evaluated& m : models) values.insert({m.score, m.cost.latency, m.cost.memory()});
+  return values;
+}
+
+// By definition, pair by pair.
+std::vector<Evaluated> slow_front(const std::vector<Evaluated>& all, bool strict) {
+  std::vector<Evaluated> kept;
+  for (const Evaluated& a : all) {
+    bool dominated = false;
+    for (const Evaluated& b : all) {
+      const bool better[] = {b.score > a.score, b.cost.latency < a.cost.latency,
+                             b.cost.memory() < a.cost.memory()};
+      const bool worse[] = {b.score<a.score, b.cost.latency> a.cost.latency,
+                            b.cost.memory() > a.cost.memory()};
+      dominated |= strict ? better[0] && better[1] && better[2]
+                          : (better[0] || better[1] || better[2]) && !worse[0] && !worse[1] && !worse[2];
+    }
+    if (!dominated) kept.push_back(a);
+  }
+  return kept;
+}
+
+TEST(Front, IsWhatItsRuleSays) {
+  Rng rng(5);
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    std::vector<Evaluated> all(static_cast<size_t>(1 + rng.below(30)));
+    for (Evaluated& e : all) {
+      e.score = static_cast<double>(rng.below(8));
+      e.cost.latency = static_cast<double>(rng.below(8));
+      e.cost.resident = rng.below(8);
+    }
+    for (const FrontRule rule : {FrontRule::kNonDominated, FrontRule::kStrict}) {
+      const auto expected = slow_front(all, rule == FrontRule::kStrict);
+      std::vector<Evaluated> found;
+      for (const size_t i : front(all, rule)) found.push_back(all[i]);
+      EXPECT_EQ(found.size(), expected.size());
+      EXPECT_EQ(values_of(found), values_of(expected));
+    }
+  }
+}
+
+TEST(Front, CornersOfAHull) {
+  // Latency over score: (1, 1) and (4, 4) are its ends; (3, 2.5) lies below the line between them, (2, 2) on
+  // it.
+  std::vector<Evaluated> all;
+  for (const auto& [score, latency] :
+       {std::pair{1., 1.}, {2., 2.}, {3., 2.5}, {4., 4.}, {4., 5.}, {0.5, 1.5}})
+    all.push_back({{}, {latency, 0, 0, 7, 0}, score});
+  EXPECT_EQ(front(all, FrontRule::kHull), (std::vector<size_t>{3, 2, 0}));
+}
+
+TEST(Front, HypervolumeOfBoxes) {
+  std::vector<Evaluated> all = {{{}, {1, 0, 0, 10, 0}, 3}};
+  EXPECT_DOUBLE_EQ(hypervolume(all, 2, 20), 3 * 0.5 * 0.5);
+  all.push_back({{}, {1.5, 0, 0, 5, 0}, 2});  // adds 2 * (0.25 * 0.25)
+  EXPECT_DOUBLE_EQ(hypervolume(all, 2, 20), 0.75 + 2 * 0.25 * 0.25);
+  all.push_back({{}, {1.5, 0, 0, 15, 0}, 2});  // dominated
+  all.push_back({{}, {9, 0, 0, 1, 0}, 9});     // beyond the reference
+  EXPECT_DOUBLE_EQ(hypervolume(all, 2, 20), 0.75 + 2 * 0.25 * 0.25);
+}
+
+// By brute force, with and without limits, on sums that fall together often and on such as never do.
+TEST(Exact, FindsTheFrontierOfSmallSpaces) {
+  Rng rng(6);
+  int with_limits = 0;
+  for (int repeat = 0; repeat < 36; ++repeat) {
+    Fixture f{small_space(rng), MadeUp(static_cast<uint64_t>(repeat), repeat % 2 == 0), {}, {}};
+    std::vector<Evaluated> all;
+    const auto collect = [&] {
+      all.clear();
+      each_model(f.space, [&](const Candidate& c) {
+        const Cost cost = f.costs.of(c);
+        if (f.admits(cost)) all.push_back({c, cost, score_of(c.frame, cost.decoder, cost.total)});
+      });
+    };
+    collect();
+    ASSERT_FALSE(all.empty());
+    if (repeat % 3) {  // limits that some model meets
+      const Cost middle = all[static_cast<size_t>(rng.below(static_cast<int64_t>(all.size())))].cost;
+      if (rng.below(2)) f.limits.latency = middle.latency;
+      if (rng.below(2)) f.limits.memory = middle.memory();
+      if (rng.below(2)) f.limits.total = middle.total;
+      if (rng.below(2)) f.space.most_decoder = middle.decoder;
+      if (rng.below(2)) f.space.least_decoder = middle.decoder / 2;
+      collect();
+      ++with_limits;
+    }
+    const std::vector<Evaluated> found = exact_front(f.question());
+    EXPECT_EQ(values_of(found), values_of(slow_front(all, false))) << "repeat " << repeat;
+    for (const Evaluated& model : found) {
+      EXPECT_EQ(f.costs.of(model.candidate), model.cost);
+      for (const Layer& layer : model.candidate.layers)
+        EXPECT_TRUE(f.space.allows(model.candidate.frame.width, layer));
+    }
+  }
+  EXPECT_GT(with_limits, 20);
+}
+
+TEST(Exact, FindsNothingWhereNothingFits) {
+  Rng rng(7);
+  Fixture f{small_space(rng), MadeUp(1, true), {}, {}};
+  f.limits.latency = 0;
+  EXPECT_TRUE(exact_front(f.question()).empty());
+}
+
+// A strategy alone, with everything it proposes evaluated by the costs.
+std::vector<Evaluated> searched(Fixture& f, const char* name, std::vector<size_t>* generations = nullptr) {
+  const Question question = f.question();
+  const auto strategy = strategies().find(name).make(question);
+  std::vector<Evaluated> all;
+  for (;;) {
+    std::vector<Evaluated> batch;
+    for (const Candidate& c : strategy->propose()) {
+      const Cost cost = f.costs.of(c);
+      EXPECT_TRUE(f.admits(cost)) << f.space.key_of(c);
+      batch.push_back({c, cost, score_of(c.frame, cost.decoder, cost.total)});
+    }
+    if (batch.empty()) return all;
+    if (generations) generations->push_back(batch.size());
+    strategy->observe(batch);
+    all.insert(all.end(), batch.begin(), batch.end());
+  }
+}
+
+Fixture paper_space() {
+  Fixture f{spec::load_space("lts-txl"), MadeUp(3, true), {}, {}};
+  f.space.most_decoder = INT64_MAX;
+  return f;
+}
+
+TEST(Evolution, GenerationsAreAsPublished) {
+  Fixture f = paper_space();
+  f.limits.latency = 40;
+  std::vector<size_t> generations;
+  const std::vector<Evaluated> all = searched(f, "evolution", &generations);
+  ASSERT_EQ(generations.size(), 30u);
+  EXPECT_EQ(generations[0], 100u);
+  for (size_t i = 1; i < generations.size(); ++i) EXPECT_EQ(generations[i], 80u);
+  EXPECT_EQ(all.size(), 2420u);
+  // The same seed finds the same, another does not.
+  std::vector<Evaluated> again = searched(f, "evolution");
+  EXPECT_TRUE(std::equal(all.begin(), all.end(), again.begin(), again.end(),
+                         [](const auto& a, const auto& b) { return a.candidate == b.candidate; }));
+  f.settings.seed = 2;
+  EXPECT_NE(searched(f, "evolution").back().candidate, all.back().candidate);
+}
+
+TEST(Exact, NothingThatOthersFindLiesBeyond) {
+  Fixture f = paper_space();
+  f.limits.latency = 40;
+  f.settings.samples = 2420;
+  const auto volume = [&](const std::vector<Evaluated>& all) { return hypervolume(all, 40, 1e9); };
+  const std::vector<Evaluated> evolved = searched(f, "evolution"), drawn = searched(f, "random"),
+                               best = exact_front(f.question());
+  EXPECT_EQ(drawn.size(), 2420u);
+  EXPECT_GE(volume(best), volume(drawn));
+  EXPECT_GE(volume(best), volume(evolved));
+  // Nothing found by chance or by evolution lies beyond the exact frontier.
+  for (const auto& found : {evolved, drawn}) {
+    for (const Evaluated& model : found) {
+      EXPECT_TRUE(std::any_of(best.begin(), best.end(), [&](const Evaluated& b) {
+        return b.score >= model.score && b.cost.latency <= model.cost.latency &&
+               b.cost.memory() <= model.cost.memory();
+      })) << f.space.key_of(model.candidate);
+    }
+  }
+}
+
+TEST(Evolution, EndsWhereHardlyAnythingFits) {
+  Rng rng(8);
+  Fixture f{small_space(rng), MadeUp(1, true), {}, {}};
+  f.space.layers = {1};
+  std::vector<size_t> generations;
+  EXPECT_LE(searched(f, "evolution", &generations).size(), 2500u);
+  f.limits.latency = 0;
+  EXPECT_TRUE(searched(f, "evolution").empty());
+  EXPECT_TRUE(searched(f, "random").empty());
+}
+
+TEST(Genes, TailsAreCarriedAlong) {
+  Rng rng(9);
+  const Space space = spec::load_space("lts-gpt2");
+  const GenePool pool(space);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    const Genes a = pool.draw(rng), b = pool.draw(rng);
+    EXPECT_EQ(a.inner.size(), 16u);
+    const auto candidate = pool.decode(a);
+    ASSERT_TRUE(candidate);  // what is drawn fits
+    EXPECT_EQ(static_cast<int64_t>(candidate->layers.size()), a.layers);
+    const Genes same = pool.mutate(a, 0, rng);
+    EXPECT_EQ(pool.decode(same), candidate);
+    EXPECT_EQ(same.inner, a.inner);
+    const Genes child = pool.cross(a, b, 0.5, rng);
+    for (size_t i = 0; i < 16; ++i) EXPECT_TRUE(child.heads[i] == a.heads[i] || child.heads[i] == b.heads[i]);
+    if (const auto crossed = pool.decode(child)) {
+      for (const Layer& layer : crossed->layers) EXPECT_GE(layer.inner, 2 * crossed->frame.width);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heed::search
