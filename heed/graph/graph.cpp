@@ -34,7 +34,7 @@ ValueId Graph::find(const std::string& name) const {
 
 std::vector<TensorType> Graph::infer(const Op& op, const std::vector<ValueId>& inputs) const {
   try {
-    return op.infer(signature(Node{{}, inputs, {}}));
+    return op.infer(signature(Node{{}, inputs, {}, 0}));
   } catch (const Error& error) {
     std::string given;
     for (ValueId id : inputs)
@@ -48,7 +48,7 @@ std::vector<ValueId> Graph::add(std::shared_ptr<const Op> op, std::vector<ValueI
   for (ValueId id : inputs) HEED_ASSERT(id.index < static_cast<int32_t>(values_.size()));
   const std::vector<TensorType> types = infer(*op, inputs);
   const int node = static_cast<int>(nodes_.size());
-  Node added{std::move(op), std::move(inputs), {}};
+  Node added{std::move(op), std::move(inputs), {}, part_};
   for (const TensorType& type : types) added.outputs.push_back(add_value("", type, Role::kComputed, node));
   nodes_.push_back(std::move(added));
   return nodes_.back().outputs;

@@ -28,6 +28,7 @@ struct Node {
   std::shared_ptr<const Op> op;
   std::vector<ValueId> inputs;  // kNone where an optional input is absent
   std::vector<ValueId> outputs;
+  int part = 0;  // Graph::begin_part
 };
 
 class Graph {
@@ -43,6 +44,9 @@ class Graph {
   ValueId add_one(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) {
     return add(std::move(op), std::move(inputs))[0];
   }
+  // Nodes added from now on belong to this part, by which a run can be timed. The first is 0.
+  void begin_part(int part) { part_ = part; }
+  int part() const { return part_; }
   // Replaces a node's op by a variant of it with more outputs (linear that also keeps its pre-activation);
   // the outputs it had stay as they are. Returns the output at `index`.
   ValueId extend_node(int node, std::shared_ptr<const Op> op, size_t index);
@@ -78,6 +82,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<ValueId> outputs_;
   std::map<ValueId, ValueId> replaced_;
+  int part_ = 0;
 };
 
 }  // namespace heed::graph

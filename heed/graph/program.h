@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ class Program {
   void run();
   // As run(), and adds the time of each node to `profile`.
   void run(Profile& profile);
+  // As run(), and adds to seconds[part] the time of its nodes.
+  void run(std::span<double> seconds);
 
  private:
   struct Step {

@@ -137,8 +137,11 @@ ValueId Builder::row() { return input("row", {1}); }
 
 ValueId Builder::distances() {
   if (!distances_) {
+    const int part = graph_.part();
+    graph_.begin_part(kFramePart);  // all blocks use them
     distances_ = ops::sinusoid(graph_, {use_.distances(), spec_.width, use_.clamp > 0 ? use_.clamp : -1});
     if (spec_.dropout_everywhere) distances_ = dropout(distances_, spec_.dropout);
+    graph_.begin_part(part);
   }
   return distances_;
 }

@@ -39,8 +39,11 @@ Model build(Graph& graph, const spec::ModelSpec& spec, const Use& use) {
   ValueId x = ends.embed();
   size_t before = graph.nodes().size();
   const std::string letters = spec.letters();
-  for (size_t block = 0; block < letters.size(); ++block)
+  for (size_t block = 0; block < letters.size(); ++block) {
+    graph.begin_part(static_cast<int>(block) + 1);
     x = blocks().find(std::string(1, letters[block])).add(builder, x, static_cast<int64_t>(block));
+  }
+  graph.begin_part(kFramePart);
   if (spec.final_norm) x = builder.norm(x, "norm", spec.width);
   if (spec.dropout_everywhere) x = builder.dropout(x, spec.dropout);
   builder.model().hidden = x;

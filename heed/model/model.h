@@ -63,6 +63,9 @@ struct Model {
   graph::Cost block_cost, output_cost;
 };
 
+// Parts of its graph: what is there once, and block i is part i + 1.
+inline constexpr int kFramePart = 0;
+
 // Adds the model to the graph and marks nothing as output. Inputs besides tokens and targets, where the model
 // needs them (see Position): "positions", "position", "place", "places", "slot", "rng", "row", "padding".
 Model build(graph::Graph& graph, const spec::ModelSpec& spec, const Use& use);

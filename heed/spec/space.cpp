@@ -204,6 +204,7 @@ ModelSpec Space::model_of(const Candidate& candidate) const {
       if (letter == 'r' || letter == 'a') spec.projection.push_back(each.projection);
     }
   }
+  if (letters.empty()) letters.push_back('i');
   spec.arch = format_arch(letters);
   // A list of equal values is one value; one that no letter needs is as in the model all share.
   const auto tidy = [](std::vector<int64_t>& list, const std::vector<int64_t>& shared) {

@@ -52,6 +52,7 @@ struct Space {
   std::vector<Layer> options(int64_t width_of_model) const;
   // The decimal logarithm of how many models there are, limits on parameters aside.
   double log10_size() const;
+  // Without layers it is the identity between embedding and output.
   ModelSpec model_of(const Candidate& candidate) const;
   // A short name that only equal candidates share: "256/128/4/267735 sf8:1024 sf4:512".
   std::string key_of(const Candidate& candidate) const;

@@ -1,0 +1,36 @@
+// A model that is there to be timed: weights made up, words as frequent as in text.
+#pragma once
+
+#include <memory>
+
+#include "heed/model/model.h"
+
+namespace heed::measure {
+
+// A whole prompt of `length` tokens, to the scores of the next one: what a reader waits for.
+model::Use prompt_use(int64_t length);
+
+// Weights without the cost of drawing each number: one draw of a few thousand, over and over. Attention
+// inside a recurrence, which training begins without, is on.
+model::Source made_up_weights(const model::Weights& weights);
+
+class TimedModel {
+ public:
+  TimedModel(const spec::ModelSpec& spec, const model::Use& use, const model::Source* weights = nullptr);
+
+  void run() { program_->run(); }
+  // Seconds by part: the frame, then each block.
+  std::vector<double> run_parts();
+  const graph::Memory& memory() const { return program_->memory(); }
+
+ private:
+  graph::Variables variables_;
+  std::unique_ptr<graph::Program> program_;
+  size_t parts_;
+};
+
+// The graph alone, for counting and planning.
+std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const model::Use& use,
+                                          model::Model* model = nullptr);
+
+}  // namespace heed::measure

@@ -1,0 +1,44 @@
+#include "heed/search/graph_costs.h"
+
+#include "heed/measure/timed_model.h"
+
+namespace heed::search {
+
+Cost GraphCosts::of_model(const spec::ModelSpec& model) const {
+  const model::ParameterCount count = model::count_parameters(model);
+  const graph::Memory memory =
+      graph::plan(*measure::build_timed(model, measure::prompt_use(space_.length))).memory;
+  return {0, count.decoder, count.total, memory.weights + memory.state, memory.arena};
+}
+
+spec::ModelSpec GraphCosts::between_small_ends(int64_t width, const std::vector<spec::Layer>& layers) const {
+  spec::ModelSpec model = space_.model_of({{width, 0, 1, 1}, layers});
+  model.cutoffs.clear();
+  model.tie_projections = {true};
+  return model;
+}
+
+Cost GraphCosts::of_frame(const spec::Frame& frame) {
+  const auto [at, is_new] = frames_.try_emplace(frame);
+  if (is_new) at->second = of_model(space_.model_of({frame, {}}));
+  return at->second;
+}
+
+Cost GraphCosts::of_layer(int64_t width, const spec::Layer& layer) {
+  const auto [at, is_new] = layers_.try_emplace({width, layer});
+  if (is_new) {
+    const auto [ends, no_ends] = small_ends_.try_emplace(width);
+    if (no_ends) ends->second = of_model(between_small_ends(width, {}));
+    at->second = of_model(between_small_ends(width, {layer}));
+    at->second.decoder -= ends->second.decoder;
+    at->second.total -= ends->second.total;
+    at->second.resident -= ends->second.resident;
+  }
+  return at->second;
+}
+
+Cost GraphCosts::planned(const spec::Candidate& candidate) const {
+  return of_model(space_.model_of(candidate));
+}
+
+}  // namespace heed::search

@@ -1,0 +1,32 @@
+// What graphs tell about costs, counted and planned: parameters and memory. Nothing runs.
+#pragma once
+
+#include <map>
+
+#include "heed/search/cost.h"
+
+namespace heed::search {
+
+class GraphCosts : public Costs {
+ public:
+  explicit GraphCosts(const spec::Space& space) : space_(space) {}
+
+  // Latency is 0.
+  Cost of_frame(const spec::Frame& frame) override;
+  Cost of_layer(int64_t width, const spec::Layer& layer) override;
+
+  // Of the whole, planned in one piece.
+  Cost planned(const spec::Candidate& candidate) const;
+
+ private:
+  // Layers between the smallest ends there are, and those ends alone.
+  spec::ModelSpec between_small_ends(int64_t width, const std::vector<spec::Layer>& layers) const;
+  Cost of_model(const spec::ModelSpec& model) const;
+
+  const spec::Space& space_;
+  std::map<spec::Frame, Cost> frames_;
+  std::map<std::pair<int64_t, spec::Layer>, Cost> layers_;
+  std::map<int64_t, Cost> small_ends_;
+};
+
+}  // namespace heed::search
