@@ -1,0 +1,85 @@
+#include "heed/store/database.h"
+
+#include <sqlite3.h>
+
+#include "heed/base/error.h"
+
+namespace heed::store {
+namespace {
+
+constexpr int kPatienceMilliseconds = 30000;  // for other writers
+
+[[noreturn]] void fail(sqlite3* database, const std::filesystem::path& path) {
+  const int code = database ? sqlite3_errcode(database) : SQLITE_NOMEM;
+  const std::string what = database ? sqlite3_errmsg(database) : "out of memory";
+  const char* advice = code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "; move it away to begin a new one"
+                       : code == SQLITE_FULL ? "; free some space and run the same command again"
+                                             : "";
+  throw failure(path.string(), ": ", what, advice);
+}
+
+}  // namespace
+
+void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+
+Database::Database(const std::filesystem::path& path) : path_(path) {
+  sqlite3* opened = nullptr;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  database_.reset(opened);
+  if (code != SQLITE_OK) fail(opened, path);
+  sqlite3_busy_timeout(opened, kPatienceMilliseconds);
+  // A commit is on disk when it returns, also if the machine loses power.
+  execute("PRAGMA journal_mode = WAL");
+  execute("PRAGMA synchronous = FULL");
+  execute("PRAGMA foreign_keys = ON");
+}
+
+void Database::execute(const std::string& sql) const {
+  if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    fail(database_.get(), path_);
+}
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+Statement::Statement(const Database& database, const std::string& sql) : database_(database) {
+  sqlite3_stmt* prepared = nullptr;
+  if (sqlite3_prepare_v2(database.database_.get(), sql.c_str(), -1, &prepared, nullptr) != SQLITE_OK) fail();
+  statement_.reset(prepared);
+}
+
+void Statement::fail() const { store::fail(database_.database_.get(), database_.path()); }
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code != SQLITE_ROW && code != SQLITE_DONE) fail();
+  return code == SQLITE_ROW;
+}
+
+void Statement::run() {
+  step();
+  reset();
+}
+
+void Statement::reset() { sqlite3_reset(statement_.get()); }
+
+void Statement::bind(int place, int64_t value) {
+  if (sqlite3_bind_int64(statement_.get(), place + 1, value) != SQLITE_OK) fail();
+}
+void Statement::bind(int place, double value) {
+  if (sqlite3_bind_double(statement_.get(), place + 1, value) != SQLITE_OK) fail();
+}
+void Statement::bind(int place, std::string_view value) {
+  if (sqlite3_bind_text64(statement_.get(), place + 1, value.data(), value.size(), SQLITE_TRANSIENT,
+                          SQLITE_UTF8) != SQLITE_OK)
+    fail();
+}
+
+int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+std::string Statement::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  return text ? std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))) : "";
+}
+
+}  // namespace heed::store

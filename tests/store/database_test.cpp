@@ -1,0 +1,112 @@
+#include "heed/store/database.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "heed/base/error.h"
+#include "heed/base/files.h"
+
+namespace heed::store {
+namespace {
+
+int64_t count(const Database& database) {
+  Statement statement(database, "SELECT count(*) FROM things");
+  EXPECT_TRUE(statement.step());
+  return statement.integer(0);
+}
+
+std::string failure_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kFailed);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Database, KeepsWhatWasWritten) {
+  const TemporaryFolder folder;
+  {
+    const Database database(folder / "a.db");
+    database.execute("CREATE TABLE things (name TEXT PRIMARY KEY, size INTEGER, weight REAL)");
+    Statement insert(database, "INSERT INTO things VALUES (?, ?, ?)");
+    insert.with(std::string_view("one"), int64_t{1}, 0.5).run();
+    insert.with(std::string_view("zwei \"'; --"), INT64_MIN, -0.0).run();
+  }
+  const Database database(folder / "a.db");
+  Statement select(database, "SELECT name, size, weight FROM things WHERE size <= ? ORDER BY size DESC");
+  ASSERT_TRUE(select.with(int64_t{1}).step());
+  EXPECT_EQ(select.text(0), "one");
+  EXPECT_EQ(select.integer(1), 1);
+  EXPECT_EQ(select.real(2), 0.5);
+  ASSERT_TRUE(select.step());
+  EXPECT_EQ(select.text(0), "zwei \"'; --");
+  EXPECT_EQ(select.integer(1), INT64_MIN);
+  EXPECT_FALSE(select.step());
+}
+
+TEST(Database, ATransactionIsAllOrNothing) {
+  const TemporaryFolder folder;
+  const Database database(folder / "a.db");
+  database.execute("CREATE TABLE things (name TEXT)");
+  EXPECT_THROW(database.transaction([&] {
+    database.execute("INSERT INTO things VALUES ('one')");
+    throw failure("no");
+  }),
+               Error);
+  EXPECT_EQ(count(database), 0);
+  database.transaction([&] { database.execute("INSERT INTO things VALUES ('one')"); });
+  EXPECT_EQ(count(database), 1);
+}
+
+// Each reads and then writes, which fails by half without the right to write asked for first.
+TEST(Database, ProcessesTakeTurns) {
+  const TemporaryFolder folder;
+  { Database(folder / "a.db").execute("CREATE TABLE things (name TEXT)"); }
+  constexpr int kProcesses = 4, kEach = 50;
+  std::vector<pid_t> children;
+  for (int p = 0; p < kProcesses; ++p) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    int code = 0;
+    try {
+      const Database database(folder / "a.db");
+      for (int i = 0; i < kEach; ++i) {
+        database.transaction([&] {
+          count(database);
+          database.execute("INSERT INTO things VALUES ('x')");
+        });
+      }
+    } catch (...) {
+      code = 1;
+    }
+    _exit(code);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(count(Database(folder / "a.db")), kProcesses * kEach);
+}
+
+TEST(Database, SaysWhatIsInTheWay) {
+  const TemporaryFolder folder;
+  EXPECT_NE(failure_of([&] { Database(folder / "none/a.db"); }).find("unable to open database file"),
+            std::string::npos);
+  EXPECT_NE(failure_of([&] { Database(folder.path()); }).find("unable to open"), std::string::npos);
+  std::ofstream(folder / "text.db") << std::string(5000, 'x');
+  EXPECT_NE(failure_of([&] { Database(folder / "text.db"); }).find("move it away to begin a new one"),
+            std::string::npos);
+  const Database database(folder / "a.db");
+  EXPECT_NE(failure_of([&] { database.execute("SELECT * FROM missing"); }).find("no such table"),
+            std::string::npos);
+  EXPECT_NE(failure_of([&] { Statement(database, "SELEKT"); }).find("syntax error"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace heed::store
