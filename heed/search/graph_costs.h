@@ -1,6 +1,7 @@
 // What graphs tell about costs, counted and planned: parameters and memory. Nothing runs.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "heed/search/cost.h"

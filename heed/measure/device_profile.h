@@ -1,0 +1,33 @@
+// How long the pieces of models take on this machine, kept in a database. A piece is a block of a certain
+// shape, or the frame of a model: embedding, output and what all blocks share.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "heed/measure/device.h"
+#include "heed/measure/timing.h"
+#include "heed/spec/model_spec.h"
+#include "heed/store/database.h"
+
+namespace heed::measure {
+
+// Names a piece: everything in the model that is not as its backbone has it, and the tokens of a segment.
+std::string piece_key(const spec::ModelSpec& model, int64_t length);
+
+class DeviceProfile {
+ public:
+  DeviceProfile(const store::Database& database, const Device& device);
+
+  const std::map<std::string, Timing>& pieces() const { return pieces_; }
+  std::optional<Timing> find(const std::string& key) const;
+  // On disk when it returns.
+  void save(const std::map<std::string, Timing>& timings);
+
+ private:
+  const store::Database& database_;
+  int64_t device_;
+  std::map<std::string, Timing> pieces_;
+};
+
+}  // namespace heed::measure

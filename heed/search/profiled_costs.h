@@ -1,0 +1,36 @@
+// Costs with latencies from the device's profile, and how that is filled: every piece of a space is timed
+// inside a model of about the size that models have, so that its weights are as cold as they will be.
+#pragma once
+
+#include "heed/measure/device_profile.h"
+#include "heed/search/graph_costs.h"
+
+namespace heed::search {
+
+class ProfiledCosts : public GraphCosts {
+ public:
+  ProfiledCosts(const spec::Space& space, const measure::DeviceProfile& profile)
+      : GraphCosts(space), space_(space), profile_(profile) {}
+
+  // An Error if a piece was not timed yet.
+  Cost of_frame(const spec::Frame& frame) override;
+  Cost of_layer(int64_t width, const spec::Layer& layer) override;
+
+ private:
+  double latency_of(const std::string& key) const;
+
+  const spec::Space& space_;
+  const measure::DeviceProfile& profile_;
+  std::map<spec::Frame, Cost> frames_;
+  std::map<std::pair<int64_t, spec::Layer>, Cost> layers_;
+};
+
+struct ProfileProgress {
+  size_t done = 0, all = 0;  // pieces
+  double share = 0;          // of the work
+};
+// Times what the profile does not hold yet. Saved group by group: what was measured is never lost.
+void fill_profile(const spec::Space& space, measure::DeviceProfile& profile,
+                  const std::function<void(const ProfileProgress&)>& progress);
+
+}  // namespace heed::search
