@@ -11,7 +11,7 @@
 namespace heed {
 
 // Exit codes of the program; `main` turns an exception into one of them.
-enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kInterrupted = 130 };
+enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kInfeasible = 3, kInterrupted = 130 };
 
 class Error : public std::runtime_error {
  public:

@@ -13,6 +13,7 @@ std::string format_seconds(double seconds);  // 0.0123 -> "12.3 ms", 4000 -> "1 
 // What a user may write: a number, and a unit if it has one. Anything else, and what is negative or not
 // finite, is an Error that shows the units; `what` names the setting in it.
 int64_t parse_count(const std::string& written, const std::string& what);   // "3M" -> 3000000; K M G
+int64_t parse_bytes(const std::string& written, const std::string& what);   // "48MiB"; K M G, KiB MiB GiB
 double parse_seconds(const std::string& written, const std::string& what);  // "5m" -> 300; ms s m h
 
 }  // namespace heed

@@ -5,6 +5,7 @@
 #include "heed/cli/generate.h"
 #include "heed/cli/rank.h"
 #include "heed/cli/recipes.h"
+#include "heed/cli/search.h"
 #include "heed/cli/train.h"
 #include "heed/cli/verb.h"
 
@@ -20,6 +21,7 @@ const Registry<VerbEntry>& verbs() {
                                                     generate_verb(),
                                                     rank_verb(),
                                                     recipes_verb(),
+                                                    search_verb(),
                                                     train_verb(),
                                                 });
   return list;

@@ -5,7 +5,8 @@ namespace heed::measure {
 std::string piece_key(const spec::ModelSpec& model, int64_t length) {
   const Json shared = to_json(spec::backbones().find(model.backbone).settings());
   Json key = {{"backbone", model.backbone}, {"length", length}};
-  for (const auto& [name, value] : to_json(model).items()) {
+  const Json all = to_json(model);
+  for (const auto& [name, value] : all.items()) {
     if (value != shared.at(name)) key[name] = value;
   }
   return key.dump();

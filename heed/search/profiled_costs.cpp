@@ -113,9 +113,14 @@ class Profiler {
       const std::string key = frame_key(space_, frame);
       const std::vector<spec::Layer> options = space_.options(frame.width);
       if (options.empty() || !seen.insert(key).second || !wanted(key)) continue;
-      const graph::Graph graph = *measure::build_timed(space_.model_of({frame, {options.back()}}),
-                                                       measure::prompt_use(space_.length));
-      frames_.push_back({key, frame.width, 0, options.back(), frame, graph::plan(graph).memory.weights,
+      // With attention inside, where there is any: it asks for the distances, which count with the frame.
+      spec::Layer inside = options.back();
+      for (const spec::Layer& option : options) {
+        if (option.heads > 0) inside = option;
+      }
+      const graph::Graph graph =
+          *measure::build_timed(space_.model_of({frame, {inside}}), measure::prompt_use(space_.length));
+      frames_.push_back({key, frame.width, 0, inside, frame, graph::plan(graph).memory.weights,
                          graph::count(graph).total.flops});
     }
     for (const auto* list : {&blocks_, &frames_}) {

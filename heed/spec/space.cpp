@@ -216,6 +216,19 @@ ModelSpec Space::model_of(const Candidate& candidate) const {
   return spec;
 }
 
+Recipe Space::recipe_of(const Candidate& candidate) const {
+  Recipe recipe;
+  recipe.about = text("found in the space ", name, ": ", key_of(candidate));
+  recipe.model = model_of(candidate);
+  recipe.data = data;
+  // A vocabulary of all bytes has nothing to learn.
+  if (recipe.data.tokenizer == "bpe" && recipe.model.vocabulary <= 256) recipe.data.tokenizer = "bytes";
+  if (recipe.data.tokenizer != "bytes") recipe.data.vocabulary = recipe.model.vocabulary;
+  recipe.training = training;
+  recipe.evaluation = evaluation;
+  return recipe;
+}
+
 std::string Space::key_of(const Candidate& candidate) const {
   const Frame& f = candidate.frame;
   std::string key = text(f.width, "/", f.embedding_width, "/", f.division, "/", f.vocabulary);
@@ -245,10 +258,15 @@ Space read_space(const Json& json, const std::string& what) {
   }
   if (const Json* length = read.find("length")) space.length = whole(*length, what + ": length");
   if (space.length < 1) throw usage_error(what, ": length is ", space.length, "; it must be positive");
-  for (const char* part : {"model", "genes", "limits"}) read.find(part);
+  for (const char* part : {"model", "genes", "limits", "data", "training", "evaluation"}) read.find(part);
   read.check_unknown();
 
   space.model = read_model_spec(object_at(json, "model", what), what + ": model");
+  space.data = from_json<DataSpec>(object_at(json, "data", what), what + ": data");
+  space.training = from_json<TrainingSpec>(object_at(json, "training", what), what + ": training");
+  space.evaluation = from_json<EvaluationSpec>(object_at(json, "evaluation", what), what + ": evaluation");
+  validate(space.training);
+  validate(space.evaluation);
   space.layers = {static_cast<int64_t>(space.model.letters().size()) / 2};
   space.width = {space.model.width};
   space.heads = space.model.heads, space.inner = space.model.inner, space.projection = space.model.projection;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/spec/model_spec.h"
+#include "heed/spec/recipe.h"
 
 namespace heed::spec {
 
@@ -36,6 +36,9 @@ struct Space {
   std::vector<std::string> published;
   int64_t length = 192;  // tokens of the segment that is timed
   ModelSpec model;       // what all models share
+  DataSpec data;         // these go into the recipes of what is found
+  TrainingSpec training;
+  EvaluationSpec evaluation;
 
   // Values that may be chosen. embedding_width 0 is the width of the model.
   std::vector<std::string> layer = {"sf"};
@@ -54,6 +57,8 @@ struct Space {
   double log10_size() const;
   // Without layers it is the identity between embedding and output.
   ModelSpec model_of(const Candidate& candidate) const;
+  // The model with what it takes to train it.
+  Recipe recipe_of(const Candidate& candidate) const;
   // A short name that only equal candidates share: "256/128/4/267735 sf8:1024 sf4:512".
   std::string key_of(const Candidate& candidate) const;
 };

@@ -37,6 +37,11 @@ TEST(Units, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(parse_count("1 G", "n"), 1000000000);
   EXPECT_EQ(parse_count("1e6", "n"), 1000000);
   EXPECT_EQ(parse_count("0", "n"), 0);
+  EXPECT_EQ(parse_bytes("48MiB", "m"), 48 << 20);
+  EXPECT_EQ(parse_bytes("1.5 GiB", "m"), int64_t{3} << 29);
+  EXPECT_EQ(parse_bytes("500MB", "m"), 500000000);
+  EXPECT_EQ(parse_bytes("7", "m"), 7);
+  EXPECT_THROW(parse_bytes("48Mib", "m"), Error);
   EXPECT_EQ(parse_seconds("90", "t"), 90);
   EXPECT_EQ(parse_seconds("90s", "t"), 90);
   EXPECT_EQ(parse_seconds("5m", "t"), 300);

@@ -8,9 +8,6 @@ namespace heed::search {
 Proxy decoder_params_proxy();    // Javaheripi and others 2022
 Proxy total_params_proxy();      // likewise, as what it is compared with
 Proxy flops_proxy();             // of a forward pass
-Proxy effective_params_proxy();  // heed's own
-
-// decoder * min(1, embedding / width)^0.3.
-double effective_parameters(double decoder, int64_t width, int64_t embedding_width);
+Proxy effective_params_proxy();  // heed's own: decoder * min(1, embedding / width)^0.3
 
 }  // namespace heed::search

@@ -14,6 +14,8 @@ struct Proxy {
   std::string meaning;
   // Of a model that reads segments of `length` tokens.
   double (*score)(const spec::ModelSpec& model, int64_t length);
+  // The same from sizes alone, rising with the decoder; null where they do not tell.
+  double (*of_counts)(int64_t decoder, int64_t total, int64_t width, int64_t embedding_width) = nullptr;
 };
 const Registry<Proxy>& proxies();
 

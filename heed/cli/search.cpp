@@ -1,0 +1,217 @@
+#include "heed/cli/search.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "heed/base/clock.h"
+#include "heed/base/threads.h"
+#include "heed/base/units.h"
+#include "heed/cli/progress_line.h"
+#include "heed/cli/settings_flags.h"
+#include "heed/kernels/gemm.h"
+#include "heed/kernels/isa.h"
+#include "heed/search/search_run.h"
+#include "heed/spec/arch.h"
+
+namespace heed::cli {
+namespace {
+
+class Observer : public search::SearchObserver {
+ public:
+  void note(const std::string& sentence) override { line_.say(sentence); }
+  void profiling(const search::ProfileProgress& p) override {
+    if (p.done == p.all) return;
+    if (begin_ == 0) begin_ = now_seconds(), first_ = p.share;
+    const double spent = now_seconds() - begin_, share = (p.share - first_) / std::max(1e-9, 1 - first_);
+    line_.show(text("profiling this device: ", p.done, " of ", p.all, " pieces",
+                    share > 0 ? text(", ETA ", format_seconds(spent * (1 - share) / share)) : ""),
+               false);
+  }
+  void searching(size_t evaluated) override { line_.show(text("searching: ", evaluated, " models"), false); }
+  void measuring(size_t done, size_t all) override {
+    if (done == 1) begin_ = now_seconds();
+    const double spent = now_seconds() - begin_;
+    line_.show(text("measuring whole models: ", done, " of ", all,
+                    done > 1 ? text(", ETA ", format_seconds(spent / static_cast<double>(done - 1) *
+                                                             static_cast<double>(all - done)))
+                             : ""),
+               done == all);
+  }
+  bool stop() override { return StopSignals::asked(); }
+
+ private:
+  ProgressLine line_;
+  double begin_ = 0, first_ = 0;
+};
+
+class Search : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.positional("space", space_, "name of a space or a TOML file", false);
+    flags.option("o,out", out_, "folder of the search; the same command goes on where it stopped");
+    flags.option("max-latency", latency_, "for a whole segment, such as 20ms");
+    flags.option("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
+    flags.option("max-parameters", parameters_, "all of them, such as 12M");
+    flags.option("strategy", request_.strategy, search::strategies().names());
+    flags.option("proxy", request_.proxy, "what stands for quality: " + search::proxies().names());
+    flags.flag("measure-all", request_.measure_all,
+               "time every candidate whole instead of summing its pieces");
+    flags.option("keep", request_.keep, "how many models of the frontier to measure and report, about");
+    flags.option("profile", profile_, "database of this device's profile; one per user if not given");
+    flags.flag("list", list_, "list the spaces");
+    flags.flag("json", json_, "print JSON");
+    settings_.declare(flags);
+  }
+
+  void run() override {
+    if (list_) return list();
+    if (space_.empty()) throw usage_error("search: name a space; `heed search --list` shows them");
+    if (out_.empty()) throw usage_error("search: give a folder with -o FOLDER");
+    request_.space = spec::load_space(space_);
+    if (!latency_.empty()) request_.limits.latency = parse_seconds(latency_, "search: --max-latency");
+    if (!memory_.empty()) request_.limits.memory = parse_bytes(memory_, "search: --max-memory");
+    if (!parameters_.empty()) request_.limits.total = parse_count(parameters_, "search: --max-parameters");
+    request_.settings = settings_.over({}, "search");
+    request_.folder = out_;
+    request_.profile = profile_.empty() ? user_profile() : std::filesystem::path(profile_);
+    request_.record = {{"version", HEED_VERSION},
+                       {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},
+                       {"libraries", {{"gemm", kernels::gemm_library()}}}};
+    std::fprintf(stderr, "space %s: %s, 10^%.1f models\n", request_.space.name.c_str(),
+                 request_.space.about.c_str(), request_.space.log10_size());
+    const StopSignals signals;
+    search::SearchResult result;
+    {
+      Observer observer;
+      result = search::run_search(request_, observer);
+    }
+    json_ ? print_json(result) : print(result);
+    if (result.models.empty())
+      throw Error(
+          "search: every model measured breaks a limit; loosen them or run it again on a quiet machine",
+          kInfeasible);
+  }
+
+ private:
+  // Where the profile lives, so that the next search need not measure again.
+  static std::filesystem::path user_profile() {
+    if (const char* file = std::getenv("HEED_PROFILE")) return file;
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    if (!cache && !home)
+      throw usage_error("search: neither HOME nor XDG_CACHE_HOME is set; name a file with --profile");
+    const std::filesystem::path folder =
+        (cache ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") / "heed";
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+      throw failure("cannot make ", folder.string(), ": ", error.message(), "; name a file with --profile");
+    return folder / "device.db";
+  }
+
+  static void list() {
+    for (const std::string& name : spec::space_names()) {
+      const spec::Space space = spec::load_space(name);
+      std::printf("%-16s 10^%-6.1f %s\n", name.c_str(), space.log10_size(), space.about.c_str());
+    }
+  }
+
+  static std::string blocks_of(const spec::ModelSpec& model) {
+    std::string blocks = spec::format_arch(model.letters());
+    const auto add = [&](const char* name, const std::vector<int64_t>& list, const char* letters) {
+      if (model.letters().find_first_of(letters) == std::string::npos) return;
+      const auto [least, most] = std::minmax_element(list.begin(), list.end());
+      blocks += *least == *most ? text(", ", name, " ", *least) : text(", ", name, " ", *least, "..", *most);
+    };
+    add("heads", model.heads, "s");
+    add("inner", model.inner, "f");
+    add("projection", model.projection, "ra");
+    return text(blocks, ", width ", model.width);
+  }
+
+  void print(const search::SearchResult& r) const {
+    std::printf("%zu models evaluated, %zu on the frontier of score, latency and memory\n\n", r.evaluated,
+                r.frontier);
+    std::printf("%-22s %10s %10s %10s %10s %9s  %s\n", "model", "decoder", "predicted", "measured", "memory",
+                "", "blocks");
+    for (const auto& m : r.models) print_row(m);
+    if (!r.baselines.empty()) std::printf("\n");
+    for (const auto& m : r.baselines) print_row(m);
+    for (const auto& b : r.baselines) {
+      const search::FoundModel* rival = nullptr;
+      for (const auto& m : r.models) {
+        if (m.predicted.score >= b.predicted.score && (!rival || m.measured.median < rival->measured.median))
+          rival = &m;
+      }
+      if (rival)
+        std::printf("%s is as good as %s by %s: %.2fx faster, %.2fx smaller\n", rival->name.c_str(),
+                    b.name.c_str(), request_.proxy.c_str(), b.measured.median / rival->measured.median,
+                    static_cast<double>(b.planned) / static_cast<double>(rival->planned));
+    }
+    for (const auto& m : r.dropped)
+      std::printf("dropped: %s was predicted at %s and measured at %s, planned %s: beyond a limit\n",
+                  m.name.c_str(), format_seconds(m.predicted.cost.latency).c_str(),
+                  format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str());
+    std::printf("\nprofile %s, search %s, measuring %s. Written: %s/pareto.csv, models/, pick\n",
+                format_seconds(r.seconds_profile).c_str(), format_seconds(r.seconds_search).c_str(),
+                format_seconds(r.seconds_measure).c_str(), out_.c_str());
+    if (!r.models.empty()) std::printf("next: heed train %s/pick --data TEXT -o RUN\n", out_.c_str());
+  }
+
+  static void print_row(const search::FoundModel& m) {
+    std::string picks;
+    for (const std::string& pick : m.picks) picks += text(picks.empty() ? " " : "+", pick.substr(0, 8));
+    const std::string name = text(m.name, picks);
+    const double predicted = m.predicted.cost.latency;
+    std::printf("%-22s %10s %10s %10s %10s %9s  %s\n", name.c_str(),
+                format_count(static_cast<double>(m.predicted.cost.decoder)).c_str(),
+                predicted > 0 ? format_seconds(predicted).c_str() : "-",
+                format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(), "",
+                blocks_of(m.model).c_str());
+  }
+
+  static Json to_json(const search::FoundModel& m) {
+    return {{"name", m.name},
+            {"picks", m.picks},
+            {"score", m.predicted.score},
+            {"decoder_params", m.predicted.cost.decoder},
+            {"total_params", m.predicted.cost.total},
+            {"predicted_seconds", m.predicted.cost.latency},
+            {"measured_seconds",
+             {{"median", m.measured.median}, {"low", m.measured.low}, {"high", m.measured.high}}},
+            {"planned_bytes", m.planned},
+            {"measured_bytes", m.resident},
+            {"spec", heed::to_json(m.model)}};
+  }
+
+  static void print_json(const search::SearchResult& r) {
+    Json json = {
+        {"evaluated", r.evaluated},
+        {"frontier", r.frontier},
+        {"models", Json::array()},
+        {"dropped", Json::array()},
+        {"baselines", Json::array()},
+        {"seconds",
+         {{"profile", r.seconds_profile}, {"search", r.seconds_search}, {"measure", r.seconds_measure}}}};
+    for (const auto& m : r.models) json["models"].push_back(to_json(m));
+    for (const auto& m : r.dropped) json["dropped"].push_back(to_json(m));
+    for (const auto& m : r.baselines) json["baselines"].push_back(to_json(m));
+    std::printf("%s\n", json.dump(2).c_str());
+  }
+
+  std::string space_, out_, latency_, memory_, parameters_, profile_;
+  search::SearchRequest request_;
+  SettingsFlags<search::SearchSettings> settings_;
+  bool list_ = false, json_ = false;
+};
+
+}  // namespace
+
+VerbEntry search_verb() {
+  return {"search", "Finds the best models of a space for this device, within limits on time and memory.",
+          "heed search lts-txl --max-latency 20ms --max-memory 200MiB -o found",
+          []() -> std::unique_ptr<Verb> { return std::make_unique<Search>(); }};
+}
+
+}  // namespace heed::cli

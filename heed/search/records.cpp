@@ -1,0 +1,73 @@
+#include "heed/search/records.h"
+
+namespace heed::search {
+
+using store::Statement;
+
+Records::Records(const std::filesystem::path& folder) : database_(folder / "heed.db") {
+  database_.transaction([&] {
+    database_.execute(
+        "CREATE TABLE IF NOT EXISTS evaluations (key TEXT PRIMARY KEY, spec TEXT NOT NULL, score REAL NOT "
+        "NULL, "
+        "latency REAL NOT NULL, decoder INTEGER NOT NULL, total INTEGER NOT NULL, resident INTEGER NOT NULL, "
+        "arena INTEGER NOT NULL, made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP)");
+    database_.execute(
+        "CREATE TABLE IF NOT EXISTS measurements (key TEXT NOT NULL, round INTEGER NOT NULL, median REAL NOT "
+        "NULL, "
+        "low REAL NOT NULL, high REAL NOT NULL, runs INTEGER NOT NULL, bytes INTEGER NOT NULL, "
+        "made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (key, round))");
+  });
+  Statement rows(database_, "SELECT key, score, latency, decoder, total, resident, arena FROM evaluations");
+  while (rows.step())
+    known_[rows.text(0)] = {
+        {rows.real(2), rows.integer(3), rows.integer(4), rows.integer(5), rows.integer(6)}, rows.real(1)};
+  Statement measured(database_, "SELECT key, round, median, low, high, runs, bytes FROM measurements");
+  while (measured.step())
+    measured_[{measured.text(0), measured.integer(1)}] = {
+        {measured.real(2), measured.real(3), measured.real(4), static_cast<int>(measured.integer(5))},
+        measured.integer(6)};
+}
+
+std::optional<Evaluated> Records::find(const std::string& key, const spec::Candidate& candidate) const {
+  const auto found = known_.find(key);
+  if (found == known_.end()) return std::nullopt;
+  return Evaluated{candidate, found->second.cost, found->second.score};
+}
+
+void Records::save(const std::vector<std::pair<std::string, Evaluated>>& batch,
+                   const std::vector<std::string>& specs) {
+  if (batch.empty()) return;
+  database_.transaction([&] {
+    Statement insert(
+        database_,
+        "INSERT OR REPLACE INTO evaluations (key, spec, score, latency, decoder, total, resident, arena) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const auto& [key, e] = batch[i];
+      insert
+          .with(std::string_view(key), std::string_view(specs[i]), e.score, e.cost.latency, e.cost.decoder,
+                e.cost.total, e.cost.resident, e.cost.arena)
+          .run();
+    }
+  });
+  for (const auto& [key, e] : batch) known_[key] = {e.cost, e.score};
+}
+
+std::optional<Measurement> Records::measurement(const std::string& key, int64_t round) const {
+  const auto found = measured_.find({key, round});
+  return found == measured_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Records::save(const std::string& key, int64_t round, const Measurement& m) {
+  database_.transaction([&] {
+    Statement(database_,
+              "INSERT OR REPLACE INTO measurements (key, round, median, low, high, runs, bytes) "
+              "VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .with(std::string_view(key), round, m.timing.median, m.timing.low, m.timing.high,
+              int64_t{m.timing.runs}, m.bytes)
+        .run();
+  });
+  measured_[{key, round}] = m;
+}
+
+}  // namespace heed::search

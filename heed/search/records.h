@@ -1,0 +1,41 @@
+// What a search has found out so far, in heed.db of its folder.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "heed/measure/timing.h"
+#include "heed/search/cost.h"
+#include "heed/store/database.h"
+
+namespace heed::search {
+
+struct Measurement {
+  measure::Timing timing;
+  int64_t bytes = 0;  // the process grew by
+};
+
+class Records {
+ public:
+  explicit Records(const std::filesystem::path& folder);
+
+  std::optional<Evaluated> find(const std::string& key, const spec::Candidate& candidate) const;
+  // All of a batch at once. `specs`: as JSON, for readers of the database.
+  void save(const std::vector<std::pair<std::string, Evaluated>>& batch,
+            const std::vector<std::string>& specs);
+  size_t evaluated() const { return known_.size(); }
+
+  std::optional<Measurement> measurement(const std::string& key, int64_t round) const;
+  void save(const std::string& key, int64_t round, const Measurement& measurement);
+
+ private:
+  struct Known {
+    Cost cost;
+    double score;
+  };
+  store::Database database_;
+  std::map<std::string, Known> known_;
+  std::map<std::pair<std::string, int64_t>, Measurement> measured_;
+};
+
+}  // namespace heed::search

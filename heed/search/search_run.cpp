@@ -1,0 +1,341 @@
+#include "heed/search/search_run.h"
+
+#include <cstdio>
+#include <set>
+
+#include "heed/base/clock.h"
+#include "heed/base/csv.h"
+#include "heed/base/files.h"
+#include "heed/base/process.h"
+#include "heed/base/units.h"
+#include "heed/measure/timed_model.h"
+#include "heed/search/baselines.h"
+#include "heed/search/picks.h"
+#include "heed/search/records.h"
+#include "heed/search/strategies/exact.h"
+#include "heed/spec/arch.h"
+#include "heed/store/json_file.h"
+#include "heed/store/run_folder.h"
+
+namespace heed::search {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whole models are timed in turns, so that a busy moment of the machine does not fall on one of them.
+constexpr int64_t kRounds = 3;
+constexpr int kRunsOfARound = 5;
+
+Json config_of(const SearchRequest& r) {
+  Json limits = Json::object();
+  if (std::isfinite(r.limits.latency)) limits["latency"] = r.limits.latency;
+  if (r.limits.memory != INT64_MAX) limits["memory"] = r.limits.memory;
+  if (r.limits.total != INT64_MAX) limits["parameters"] = r.limits.total;
+  return {{"space", r.space.name},
+          {"log10_size", r.space.log10_size()},
+          {"strategy", r.strategy},
+          {"proxy", r.proxy},
+          {"latency", r.measure_all ? "measured" : "summed"},
+          {"keep", r.keep},
+          {"limits", limits},
+          {"settings", to_json(r.settings)}};
+}
+
+Measurement measured_whole(const spec::ModelSpec& model, int64_t length) {
+  const int64_t before = resident_bytes();
+  measure::TimedModel timed(model, measure::prompt_use(length));
+  const measure::Timing timing = measure::time([&] { timed.run(); }, 0, kRunsOfARound);
+  return {timing, resident_bytes() - before};
+}
+
+class Search {
+ public:
+  Search(const SearchRequest& request, SearchObserver& observer)
+      : request_(request),
+        observer_(observer),
+        space_(request_.space),
+        proxy_(proxies().find(request.proxy)),
+        folder_(request.folder, config_of(request), request.record),
+        records_(request.folder),
+        database_(request.profile),
+        profile_(database_, measure::this_device()),
+        costs_(space_, profile_) {}
+
+  SearchResult run() {
+    double begin = now_seconds();
+    const auto lap = [&](double& seconds) {
+      seconds = now_seconds() - begin;
+      begin = now_seconds();
+    };
+    if (!request_.measure_all || request_.strategy == "exact")
+      fill_profile(space_, profile_, [&](const ProfileProgress& progress) {
+        observer_.profiling(progress);
+        check_stop();
+      });
+    lap(result_.seconds_profile);
+    evaluate_all();
+    lap(result_.seconds_search);
+    measure_best();
+    lap(result_.seconds_measure);
+    write();
+    return std::move(result_);
+  }
+
+ private:
+  void check_stop() {
+    if (observer_.stop()) throw Error("interrupted; the same command goes on", kInterrupted);
+  }
+
+  double score(const spec::Frame& frame, int64_t decoder, int64_t total) const {
+    return proxy_.of_counts(decoder, total, frame.width,
+                            frame.embedding_width ? frame.embedding_width : frame.width);
+  }
+
+  bool inside(const Cost& cost) const {
+    return request_.limits.admit(cost) && cost.decoder >= space_.least_decoder &&
+           cost.decoder <= space_.most_decoder;
+  }
+
+  Evaluated evaluate(const spec::Candidate& candidate) {
+    const std::string key = space_.key_of(candidate);
+    if (const auto known = records_.find(key, candidate)) return *known;
+    Evaluated evaluated{candidate, {}, 0};
+    if (request_.measure_all) {
+      evaluated.cost = costs_.planned(candidate);
+      // What is out for its size need not be timed.
+      if (inside(evaluated.cost))
+        evaluated.cost.latency = measured_whole(space_.model_of(candidate), space_.length).timing.median;
+    } else {
+      evaluated.cost = costs_.of(candidate);
+    }
+    evaluated.score = proxy_.of_counts ? score(candidate.frame, evaluated.cost.decoder, evaluated.cost.total)
+                                       : proxy_.score(space_.model_of(candidate), space_.length);
+    return evaluated;
+  }
+
+  void record(const std::vector<Evaluated>& batch) {
+    std::vector<std::pair<std::string, Evaluated>> fresh;
+    std::vector<std::string> specs;
+    for (const Evaluated& e : batch) {
+      const std::string key = space_.key_of(e.candidate);
+      if (records_.find(key, e.candidate)) continue;
+      fresh.emplace_back(key, e);
+      specs.push_back(to_json(space_.model_of(e.candidate)).dump());
+    }
+    records_.save(fresh, specs);
+  }
+
+  Question question() {
+    return {space_,
+            request_.limits,
+            request_.settings,
+            costs_,
+            [this](const spec::Frame& frame, int64_t decoder, int64_t total) {
+              return score(frame, decoder, total);
+            },
+            [this](const spec::Candidate& candidate) {
+              const Evaluated e = evaluate(candidate);
+              // A measurement is dear: it is kept even if the model is not.
+              if (request_.measure_all) record({e});
+              return inside(e.cost);
+            }};
+  }
+
+  void evaluate_all() {
+    if (request_.strategy == "exact" && !proxy_.of_counts)
+      throw usage_error("search: exact needs a proxy that sizes tell, such as effective_params; ",
+                        proxy_.name, " works with --strategy evolution");
+    const auto strategy = strategies().find(request_.strategy).make(question());
+    for (;;) {
+      check_stop();
+      std::vector<Evaluated> batch;
+      for (const spec::Candidate& candidate : strategy->propose()) batch.push_back(evaluate(candidate));
+      if (batch.empty()) break;
+      record(batch);
+      strategy->observe(batch);
+      all_.insert(all_.end(), batch.begin(), batch.end());
+      observer_.searching(all_.size());
+    }
+    result_.evaluated = all_.size();
+    if (all_.empty()) explain();
+    for (const size_t i : front(all_)) frontier_.push_back(all_[i]);
+    result_.frontier = frontier_.size();
+  }
+
+  // Nothing fits: which limit is in the way, and what comes nearest to it.
+  [[noreturn]] void explain() {
+    if (request_.measure_all || !proxy_.of_counts)
+      throw Error("search: none of the models tried fits the limits; give more of them", kInfeasible);
+    struct Way {
+      const char* name;
+      std::function<void(Limits&, spec::Space&)> lift;
+      std::function<double(const Cost&)> cost;
+      std::function<std::string(double)> format;
+    };
+    const std::vector<Way> ways = {
+        {"latency", [](Limits& l, spec::Space&) { l.latency = INFINITY; },
+         [](const Cost& c) { return c.latency; }, [](double v) { return format_seconds(v); }},
+        {"memory", [](Limits& l, spec::Space&) { l.memory = INT64_MAX; },
+         [](const Cost& c) { return static_cast<double>(c.memory()); },
+         [](double v) { return format_bytes(static_cast<int64_t>(v)); }},
+        {"parameters", [](Limits& l, spec::Space&) { l.total = INT64_MAX; },
+         [](const Cost& c) { return static_cast<double>(c.total); },
+         [](double v) { return format_count(v); }}};
+    for (const Way& way : ways) {
+      spec::Space space = space_;
+      Question without = question();
+      Question lifted{space, without.limits, without.settings, costs_, without.score, without.admits};
+      way.lift(lifted.limits, space);
+      const std::vector<Evaluated> found = exact_front(lifted);
+      if (found.empty()) continue;
+      const auto nearest = std::min_element(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+        return way.cost(a.cost) < way.cost(b.cost);
+      });
+      throw Error(text("search: no model of ", space_.name, " fits; the limit on ", way.name,
+                       " is in the way. The nearest takes ", way.format(way.cost(nearest->cost)), ": ",
+                       space_.key_of(nearest->candidate), " (", format_seconds(nearest->cost.latency), ", ",
+                       format_bytes(nearest->cost.memory()), ", ",
+                       format_count(static_cast<double>(nearest->cost.total)), " parameters)"),
+                  kInfeasible);
+    }
+    throw Error(text("search: no model of ", space_.name,
+                     " fits, and none would with any one of the limits lifted; loosen them all"),
+                kInfeasible);
+  }
+
+  // Whole, in rounds. Those that are done already are taken from the records.
+  void measure_models(std::vector<FoundModel*> models) {
+    const size_t all = models.size() * kRounds;
+    size_t done = 0;
+    std::vector<std::vector<Measurement>> found(models.size());
+    for (int64_t round = 0; round < kRounds; ++round) {
+      for (size_t i = 0; i < models.size(); ++i) {
+        check_stop();
+        const std::string key = measure::piece_key(models[i]->model, space_.length);
+        auto measurement = records_.measurement(key, round);
+        if (!measurement) {
+          measurement = measured_whole(models[i]->model, space_.length);
+          records_.save(key, round, *measurement);
+        }
+        found[i].push_back(*measurement);
+        observer_.measuring(++done, all);
+      }
+    }
+    for (size_t i = 0; i < models.size(); ++i) {
+      std::sort(found[i].begin(), found[i].end(),
+                [](const auto& a, const auto& b) { return a.timing.median < b.timing.median; });
+      models[i]->measured = found[i][kRounds / 2].timing;
+      models[i]->measured.low = found[i].front().timing.low;
+      models[i]->measured.high = found[i].back().timing.high;
+      for (const Measurement& m : found[i]) models[i]->resident = std::max(models[i]->resident, m.bytes);
+    }
+  }
+
+  FoundModel found(std::string name, const Evaluated& e) const {
+    FoundModel model{std::move(name), e, space_.model_of(e.candidate), 0, {}, 0, {}};
+    model.planned = costs_.planned(e.candidate).memory();
+    return model;
+  }
+
+  void measure_best() {
+    std::vector<Point> points;
+    for (const Evaluated& e : frontier_) points.push_back(point_of(e));
+    std::set<size_t> chosen;
+    for (const size_t i : spread(points, static_cast<size_t>(request_.keep))) chosen.insert(i);
+    for (const Baseline& baseline : baselines(space_)) {
+      FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
+      const model::ParameterCount count = model::count_parameters(baseline.model);
+      model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
+      model.predicted.score = proxy_.score(baseline.model, space_.length);
+      model.planned = graph::plan(*measure::build_timed(baseline.model, measure::prompt_use(space_.length)))
+                          .memory.peak();
+      // What is as good and faster is worth knowing.
+      size_t rival = points.size();
+      for (size_t i = 0; i < points.size(); ++i) {
+        if (points[i].score >= model.predicted.score &&
+            (rival == points.size() || points[i].latency < points[rival].latency))
+          rival = i;
+      }
+      if (rival < points.size()) chosen.insert(rival);
+      result_.baselines.push_back(std::move(model));
+    }
+    std::vector<size_t> order(chosen.begin(), chosen.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return points[a].latency < points[b].latency; });
+    std::vector<FoundModel> models;
+    for (const size_t i : order) {
+      char name[16];
+      std::snprintf(name, sizeof name, "m%02zu", models.size() + 1);
+      models.push_back(found(name, frontier_[i]));
+    }
+    std::vector<FoundModel*> all;
+    for (FoundModel& model : models) all.push_back(&model);
+    for (FoundModel& model : result_.baselines) all.push_back(&model);
+    measure_models(all);
+    for (FoundModel& model : models) {
+      const bool kept =
+          model.measured.median <= request_.limits.latency && model.planned <= request_.limits.memory;
+      (kept ? result_.models : result_.dropped).push_back(std::move(model));
+    }
+    if (result_.models.empty()) return;
+    points.clear();
+    for (const FoundModel& m : result_.models)
+      points.push_back({m.predicted.score, m.measured.median, static_cast<double>(m.planned)});
+    const Picks picks = pick(points);
+    result_.models[picks.best].picks.push_back("best");
+    result_.models[picks.knee].picks.push_back("knee");
+    result_.models[picks.cheap].picks.push_back("cheapest within 1% of the best");
+  }
+
+  void write() const {
+    std::string csv =
+        "name,pick,score,decoder_params,total_params,predicted_ms,measured_ms,measured_low_ms,measured_high_"
+        "ms,"
+        "planned_bytes,measured_bytes,spec\n";
+    const auto add = [&](const FoundModel& m, const std::string& pick_text) {
+      const Cost& cost = m.predicted.cost;
+      csv += csv_cell(m.name) + "," + csv_cell(pick_text) + ",";
+      char numbers[320];
+      std::snprintf(numbers, sizeof numbers, "%.6g,%lld,%lld,%.4f,%.4f,%.4f,%.4f,%lld,%lld,",
+                    m.predicted.score, static_cast<long long>(cost.decoder),
+                    static_cast<long long>(cost.total), 1e3 * cost.latency, 1e3 * m.measured.median,
+                    1e3 * m.measured.low, 1e3 * m.measured.high, static_cast<long long>(m.planned),
+                    static_cast<long long>(m.resident));
+      csv += numbers + csv_cell(to_json(m.model).dump()) + "\n";
+    };
+    fs::create_directories(request_.folder / "models");
+    for (const FoundModel& m : result_.models) {
+      std::string picks;
+      for (const std::string& pick_name : m.picks) picks += (picks.empty() ? "" : "; ") + pick_name;
+      add(m, picks);
+      const Json recipe = spec::to_json(space_.recipe_of(m.predicted.candidate));
+      store::write_json_object(request_.folder / "models" / (m.name + ".json"), recipe);
+      if (!m.picks.empty() && m.picks[0] == "best")
+        store::write_json_object(request_.folder / "pick", recipe);
+    }
+    write_file(request_.folder / "pareto.csv", csv);
+  }
+
+  const SearchRequest& request_;
+  SearchObserver& observer_;
+  const spec::Space& space_;
+  const Proxy& proxy_;
+  store::RunFolder folder_;
+  Records records_;
+  store::Database database_;
+  measure::DeviceProfile profile_;
+  ProfiledCosts costs_;
+  std::vector<Evaluated> all_, frontier_;
+  SearchResult result_;
+};
+
+}  // namespace
+
+SearchResult run_search(const SearchRequest& request, SearchObserver& observer) {
+  validate(request.settings);
+  if (request.keep < 1) throw usage_error("search: keep is ", request.keep, "; it must be positive");
+  strategies().find(request.strategy);
+  return Search(request, observer).run();
+}
+
+}  // namespace heed::search

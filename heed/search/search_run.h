@@ -1,0 +1,64 @@
+// A search from a space to models: the device is profiled, a strategy proposes, every evaluation is recorded
+// the moment it is made, and the best are measured whole before they are reported. Killed and started again
+// it goes on and ends the same.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+
+#include "heed/measure/timing.h"
+#include "heed/search/profiled_costs.h"
+#include "heed/search/proxies/proxies.h"
+#include "heed/search/strategies/strategies.h"
+
+namespace heed::search {
+
+struct SearchRequest {
+  spec::Space space;
+  Limits limits;
+  SearchSettings settings;
+  std::string strategy = "exact";
+  std::string proxy = "effective_params";
+  bool measure_all = false;  // each candidate whole, instead of the sum of its pieces
+  int64_t keep = 24;         // models of the frontier to measure and report, about
+  std::filesystem::path folder;
+  std::filesystem::path profile;  // database of the device's profile
+  Json record;                    // for run.json
+};
+
+// One model of the result.
+struct FoundModel {
+  std::string name;  // "m07", or of a baseline
+  Evaluated predicted;
+  spec::ModelSpec model;
+  int64_t planned = 0;       // bytes, of the whole
+  measure::Timing measured;  // of the whole
+  int64_t resident = 0;      // bytes the process grew by
+  std::vector<std::string> picks;
+};
+
+struct SearchResult {
+  std::vector<FoundModel> models;     // fastest first; all within the limits as measured
+  std::vector<FoundModel> dropped;    // measured beyond a limit
+  std::vector<FoundModel> baselines;  // within no limits
+  size_t evaluated = 0;               // candidates
+  size_t frontier = 0;                // of them on the frontier, by prediction
+  double seconds_profile = 0, seconds_search = 0, seconds_measure = 0;
+};
+
+class SearchObserver {
+ public:
+  virtual ~SearchObserver() = default;
+  virtual void note(const std::string& sentence) = 0;
+  virtual void profiling(const ProfileProgress& progress) = 0;
+  virtual void searching(size_t evaluated) = 0;
+  virtual void measuring(size_t done, size_t all) = 0;
+  virtual bool stop() = 0;
+};
+
+// Leaves in the folder: heed.db (every evaluation and measurement), pareto.csv, models/*.json and, for the
+// recommended one, the recipe `pick`. Nothing that fits is an Error (kInfeasible) that says which limit is in
+// the way, and what comes nearest.
+SearchResult run_search(const SearchRequest& request, SearchObserver& observer);
+
+}  // namespace heed::search
