@@ -1,0 +1,130 @@
+// The profile of a device: kept, gone on with, added up.
+#include <gtest/gtest.h>
+
+#include "heed/base/files.h"
+#include "heed/base/toml.h"
+#include "heed/search/profiled_costs.h"
+
+namespace heed::search {
+namespace {
+
+using measure::DeviceProfile, measure::Timing;
+
+spec::Space small_space() {
+  return spec::read_space(parse_toml(R"(
+length = 16
+[model]
+backbone = "transformer-xl"
+shared_position_bias = false
+vocabulary = 100
+[genes]
+layers = [1, 2]
+layer = ["sf", "f", "a"]
+width = [16, 32]
+heads = [2, 4]
+inner = [16, 32, 48]
+projection = 8
+)",
+                                     "t"),
+                          "t");
+}
+
+measure::Device device(const char* cpu) {
+  measure::Device device;
+  device.cpu = cpu;
+  return device;
+}
+
+TEST(DeviceProfile, IsKeptByDevice) {
+  const TemporaryFolder folder;
+  {
+    const store::Database database(folder / "p.db");
+    DeviceProfile profile(database, device("one"));
+    profile.save({{"a", {1, 0.5, 2, 7}}, {"b", {3, 3, 3, 1}}});
+    profile.save({{"a", {1.5, 0.5, 2, 9}}});
+  }
+  const store::Database database(folder / "p.db");
+  const DeviceProfile same(database, device("one")), other(database, device("two"));
+  ASSERT_TRUE(same.find("a"));
+  EXPECT_EQ(same.find("a")->median, 1.5);
+  EXPECT_EQ(same.find("a")->runs, 9);
+  EXPECT_EQ(same.pieces().size(), 2u);
+  EXPECT_FALSE(same.find("c"));
+  EXPECT_TRUE(other.pieces().empty());
+}
+
+TEST(DeviceProfile, HoldsEveryPieceOfASpaceOnce) {
+  const TemporaryFolder folder;
+  const store::Database database(folder / "p.db");
+  DeviceProfile profile(database, measure::this_device());
+  const spec::Space space = small_space();
+  std::vector<size_t> done;
+  fill_profile(space, profile, [&](const ProfileProgress& p) {
+    // For each of two widths: attention with 2 and 4 heads, three inner widths, one recurrence; and a frame.
+    EXPECT_EQ(p.all, 2u * (2 + 3 + 1 + 1));
+    done.push_back(p.done);
+  });
+  EXPECT_EQ(done.front(), 0u);
+  EXPECT_EQ(done.back(), 14u);
+  EXPECT_EQ(profile.pieces().size(), 14u);
+  for (const auto& [key, timing] : profile.pieces()) {
+    EXPECT_GT(timing.median, 0) << key;
+    EXPECT_LE(timing.low, timing.median) << key;
+    EXPECT_GE(timing.runs, 9) << key;
+  }
+  // All known: nothing is measured again.
+  const auto before = profile.pieces();
+  size_t reports = 0;
+  fill_profile(space, profile, [&](const ProfileProgress& p) {
+    EXPECT_EQ(p.done, p.all);
+    ++reports;
+  });
+  EXPECT_EQ(reports, 1u);
+  for (const auto& [key, timing] : before) EXPECT_EQ(profile.find(key)->median, timing.median);
+}
+
+TEST(DeviceProfile, GoesOnWhereItWasInterrupted) {
+  const TemporaryFolder folder;
+  const store::Database database(folder / "p.db");
+  DeviceProfile profile(database, measure::this_device());
+  const spec::Space space = small_space();
+  EXPECT_THROW(fill_profile(space, profile,
+                            [](const ProfileProgress& p) {
+                              if (p.done > 0) throw std::runtime_error("stop");
+                            }),
+               std::runtime_error);
+  const auto first = DeviceProfile(database, measure::this_device()).pieces();
+  EXPECT_FALSE(first.empty());
+  EXPECT_LT(first.size(), 14u);
+  fill_profile(space, profile, [](const ProfileProgress&) {});
+  for (const auto& [key, timing] : first) EXPECT_EQ(profile.find(key)->median, timing.median);
+  EXPECT_EQ(profile.pieces().size(), 14u);
+}
+
+TEST(DeviceProfile, LatencyIsTheSumOfPieces) {
+  const TemporaryFolder folder;
+  const store::Database database(folder / "p.db");
+  DeviceProfile profile(database, measure::this_device());
+  const spec::Space space = small_space();
+  EXPECT_THROW(ProfiledCosts(space, profile).of_frame({16, 0, 1, 100}), Error);
+  fill_profile(space, profile, [](const ProfileProgress&) {});
+  // Times that tell which pieces were added.
+  std::map<std::string, Timing> times;
+  double next = 1;
+  for (const auto& [key, timing] : profile.pieces()) times[key] = {next, next, next, 1}, next *= 2;
+  profile.save(times);
+  ProfiledCosts costs(space, profile);
+  const spec::Frame frame{16, 0, 1, 100};
+  const spec::Layer attends{0, 2, 32, 0}, feeds{1, 0, 32, 0}, recurs{2, 0, 0, 8};
+  const double whole = costs.of({frame, {attends, feeds, recurs}}).latency;
+  EXPECT_EQ(whole, costs.of_frame(frame).latency + costs.of_layer(16, attends).latency +
+                       costs.of_layer(16, feeds).latency + costs.of_layer(16, recurs).latency);
+  // The feed-forward of both layers is the same piece.
+  const double attention = costs.of_layer(16, attends).latency - costs.of_layer(16, feeds).latency;
+  EXPECT_EQ(std::exp2(std::round(std::log2(attention))), attention);
+  EXPECT_EQ(costs.of_layer(16, {0, 2, 48, 0}).latency - costs.of_layer(16, {1, 0, 48, 0}).latency, attention);
+  EXPECT_NE(costs.of_layer(16, {0, 4, 32, 0}).latency, costs.of_layer(16, attends).latency);
+}
+
+}  // namespace
+}  // namespace heed::search
