@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "heed/base/clock.h"
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
 #include "heed/cli/settings_flags.h"
+#include "heed/cli/user_profile.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/isa.h"
 #include "heed/search/search_run.h"
@@ -74,7 +74,7 @@ class Search : public Verb {
     if (!parameters_.empty()) request_.limits.total = parse_count(parameters_, "search: --max-parameters");
     request_.settings = settings_.over({}, "search");
     request_.folder = out_;
-    request_.profile = profile_.empty() ? user_profile() : std::filesystem::path(profile_);
+    request_.profile = profile_path(profile_);
     request_.record = {{"version", HEED_VERSION},
                        {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},
                        {"libraries", {{"gemm", kernels::gemm_library()}}}};
@@ -94,22 +94,6 @@ class Search : public Verb {
   }
 
  private:
-  // Where the profile lives, so that the next search need not measure again.
-  static std::filesystem::path user_profile() {
-    if (const char* file = std::getenv("HEED_PROFILE")) return file;
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    const char* home = std::getenv("HOME");
-    if (!cache && !home)
-      throw usage_error("search: neither HOME nor XDG_CACHE_HOME is set; name a file with --profile");
-    const std::filesystem::path folder =
-        (cache ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") / "heed";
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-      throw failure("cannot make ", folder.string(), ": ", error.message(), "; name a file with --profile");
-    return folder / "device.db";
-  }
-
   static void list() {
     for (const std::string& name : spec::space_names()) {
       const spec::Space space = spec::load_space(name);

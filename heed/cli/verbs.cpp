@@ -1,6 +1,8 @@
 #include "heed/cli/bench.h"
 #include "heed/cli/describe.h"
 #include "heed/cli/design.h"
+#include "heed/cli/device.h"
+#include "heed/cli/doctor.h"
 #include "heed/cli/eval.h"
 #include "heed/cli/generate.h"
 #include "heed/cli/rank.h"
@@ -17,6 +19,8 @@ const Registry<VerbEntry>& verbs() {
                                                     bench_verb(),
                                                     describe_verb(),
                                                     design_verb(),
+                                                    device_verb(),
+                                                    doctor_verb(),
                                                     eval_verb(),
                                                     generate_verb(),
                                                     rank_verb(),

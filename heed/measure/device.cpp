@@ -1,11 +1,14 @@
 #include "heed/measure/device.h"
 
+#include <sys/times.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include "heed/base/cgroup.h"
+#include "heed/base/clock.h"
 #include "heed/base/process.h"
 #include "heed/base/threads.h"
 #include "heed/kernels/gemm.h"
@@ -33,7 +36,29 @@ std::string huge_pages() {
                                                                 : line.substr(begin + 1, end - begin - 1);
 }
 
+// Clock ticks in which any core was not idle: the first line of /proc/stat, without idle and iowait.
+double busy_ticks() {
+  std::ifstream in("/proc/stat");
+  std::string cpu;
+  double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupts = 0, soft = 0, stolen = 0;
+  in >> cpu >> user >> nice >> system >> idle >> waiting >> interrupts >> soft >> stolen;
+  return user + nice + system + interrupts + soft + stolen;
+}
+
+double own_ticks() {
+  tms used{};
+  times(&used);
+  return static_cast<double>(used.tms_utime + used.tms_stime);
+}
+
 }  // namespace
+
+double load_of_others() {
+  const double begin = now_seconds(), busy = busy_ticks(), own = own_ticks();
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  const double ticks = (busy_ticks() - busy) - (own_ticks() - own);
+  return std::max(0.0, ticks / static_cast<double>(sysconf(_SC_CLK_TCK)) / (now_seconds() - begin));
+}
 
 std::string Device::fingerprint() const {
   return text(cpu, ", ", allowed, " of ", cores, " cores, ", threads, " threads, ", instructions, ", ",

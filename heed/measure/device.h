@@ -38,4 +38,7 @@ struct Device {
 
 Device this_device();
 
+// How many cores others use, or a host keeps to itself, over the next quarter of a second.
+double load_of_others();
+
 }  // namespace heed::measure

@@ -20,6 +20,8 @@ constexpr int kPatienceMilliseconds = 30000;  // for other writers
 
 }  // namespace
 
+std::string database_library() { return heed::text("SQLite ", sqlite3_libversion()); }
+
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Database::Database(const std::filesystem::path& path) : path_(path) {

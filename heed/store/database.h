@@ -81,4 +81,6 @@ class Database {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
+std::string database_library();  // "SQLite 3.40.1"
+
 }  // namespace heed::store

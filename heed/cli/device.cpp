@@ -1,0 +1,137 @@
+#include "heed/cli/device.h"
+
+#include <cstdio>
+#include <map>
+
+#include "heed/base/clock.h"
+#include "heed/base/units.h"
+#include "heed/cli/progress_line.h"
+#include "heed/cli/user_profile.h"
+#include "heed/search/profile_check.h"
+
+namespace heed::cli {
+namespace {
+
+class DeviceVerb : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.positional("space", space_, "measure what this space needs; without one the profile is shown",
+                     false);
+    flags.option("profile", profile_, "database of this device's profile; one per user if not given");
+    flags.option("check", check_,
+                 "measure so many random models whole and compare with the sums of their pieces");
+    flags.flag("json", json_, "print JSON");
+  }
+
+  void run() override {
+    if (check_ < 0) throw usage_error("device: --check is ", check_, "; it must be 0 or more");
+    if (check_ > 0 && space_.empty()) throw usage_error("device: --check needs a space to draw models from");
+    const measure::Device device = measure::this_device();
+    const store::Database database(profile_path(profile_));
+    measure::DeviceProfile profile(database, device);
+    Json json = {{"device", to_json(device)}};
+    if (!space_.empty()) {
+      const spec::Space space = spec::load_space(space_);
+      const StopSignals signals;
+      fill(space, profile);
+      if (check_ > 0) json["check"] = check(space, profile);
+    }
+    json_ ? print_json(json, profile) : print(device, profile);
+  }
+
+ private:
+  static void stop_if_asked() {
+    if (StopSignals::asked()) throw Error("interrupted; the same command goes on", kInterrupted);
+  }
+
+  static void fill(const spec::Space& space, measure::DeviceProfile& profile) {
+    ProgressLine line;
+    const double begin = now_seconds();
+    search::fill_profile(space, profile, [&](const search::ProfileProgress& p) {
+      const double spent = now_seconds() - begin;
+      line.show(text("profiling this device: ", p.done, " of ", p.all, " pieces",
+                     p.share > 0 ? text(", ETA ", format_seconds(spent * (1 - p.share) / p.share)) : ""),
+                p.done == p.all);
+      stop_if_asked();
+    });
+  }
+
+  Json check(const spec::Space& space, const measure::DeviceProfile& profile) const {
+    ProgressLine line;
+    const search::ProfileCheck found = search::check_profile(space, profile, check_, [&](int64_t done) {
+      line.show(text("measuring whole models: ", done, " of ", check_), done == check_);
+      stop_if_asked();
+    });
+    if (!json_)
+      std::printf(
+          "sums of pieces against %lld random models measured whole: off by %.1f%% median, %.1f%% at the "
+          "95th "
+          "percentile, %.1f%% at most\n",
+          static_cast<long long>(check_), 100 * found.median, 100 * found.p95, 100 * found.worst);
+    Json models = Json::array();
+    for (const auto& m : found.models)
+      models.push_back({{"model", m.key}, {"predicted", m.predicted}, {"measured", m.measured}});
+    return {{"median_error", found.median},
+            {"p95_error", found.p95},
+            {"worst_error", found.worst},
+            {"models", models}};
+  }
+
+  static void print_json(Json json, const measure::DeviceProfile& profile) {
+    json["pieces"] = Json::array();
+    for (const auto& [key, t] : profile.pieces())
+      json["pieces"].push_back(
+          {{"piece", Json::parse(key)},
+           {"seconds", {{"median", t.median}, {"p10", t.low}, {"p90", t.high}, {"runs", t.runs}}}});
+    std::printf("%s\n", json.dump(2).c_str());
+  }
+
+  // One line per backbone, letter, length and width.
+  static void print(const measure::Device& device, const measure::DeviceProfile& profile) {
+    std::printf("%s\n", device.fingerprint().c_str());
+    struct Row {
+      size_t pieces = 0;
+      double least = 1e9, most = 0, spread = 0;
+    };
+    std::map<std::tuple<std::string, std::string, int64_t, int64_t>, Row> rows;
+    for (const auto& [key, t] : profile.pieces()) {
+      const Json piece = Json::parse(key);
+      const spec::ModelSpec defaults =
+          spec::backbones().find(piece.at("backbone").get<std::string>()).settings();
+      const std::string arch = piece.value("arch", defaults.arch);
+      Row& row = rows[{piece.at("backbone"), arch == "(i)" ? "frame" : arch, piece.at("length"),
+                       piece.value("width", defaults.width)}];
+      ++row.pieces;
+      row.least = std::min(row.least, t.median);
+      row.most = std::max(row.most, t.median);
+      row.spread += (t.high - t.low) / t.median;
+    }
+    if (rows.empty()) {
+      std::printf("nothing is measured yet; `heed device SPACE` does\n");
+      return;
+    }
+    std::printf("\n%-16s %-6s %7s %6s %7s %11s %11s %7s\n", "backbone", "block", "length", "width", "pieces",
+                "fastest", "slowest", "spread");
+    for (const auto& [where, row] : rows) {
+      const auto& [backbone, block, length, width] = where;
+      std::printf("%-16s %-6s %7lld %6lld %7zu %11s %11s %6.1f%%\n", backbone.c_str(), block.c_str(),
+                  static_cast<long long>(length), static_cast<long long>(width), row.pieces,
+                  format_seconds(row.least).c_str(), format_seconds(row.most).c_str(),
+                  100 * row.spread / static_cast<double>(row.pieces));
+    }
+  }
+
+  std::string space_, profile_;
+  int64_t check_ = 0;
+  bool json_ = false;
+};
+
+}  // namespace
+
+VerbEntry device_verb() {
+  return {"device", "Measures how long blocks take on this machine, and shows what is known.",
+          "heed device lts-txl --check 30",
+          []() -> std::unique_ptr<Verb> { return std::make_unique<DeviceVerb>(); }};
+}
+
+}  // namespace heed::cli

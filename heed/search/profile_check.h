@@ -1,0 +1,21 @@
+// How far the sum of a model's pieces is from the model as a whole.
+#pragma once
+
+#include "heed/search/profiled_costs.h"
+
+namespace heed::search {
+
+struct ProfileCheck {
+  struct Model {
+    std::string key;
+    double predicted, measured;  // seconds
+  };
+  std::vector<Model> models;
+  double median = 0, p95 = 0, worst = 0;  // of |predicted / measured - 1|
+};
+
+// Draws models that the profile was not made from and measures them whole, in turns.
+ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfile& profile, int64_t count,
+                           const std::function<void(int64_t done)>& progress);
+
+}  // namespace heed::search
