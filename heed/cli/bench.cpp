@@ -13,6 +13,7 @@
 #include "heed/graph/count.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/isa.h"
+#include "heed/measure/timed_model.h"
 #include "heed/measure/timing.h"
 #include "heed/measure/words.h"
 #include "heed/model/model.h"
@@ -22,8 +23,7 @@
 namespace heed::cli {
 namespace {
 
-// Where first weights are random: SRU++ begins with attention turned off, and its gradients with it; here it
-// does its work.
+// SRU++ begins with attention turned off, and its gradients with it; here it does its work.
 void turn_on(const std::string& name, const Tensor& weight) {
   if (name.ends_with("recurrence.alpha")) std::fill(weight.floats().begin(), weight.floats().end(), 1.f);
 }
@@ -57,7 +57,7 @@ class Bench : public Verb {
     kernels::warm_up_gemm();
     const int64_t before = resident_bytes();
     graph::Variables variables;
-    std::unique_ptr<graph::Program> forward;
+    std::unique_ptr<measure::TimedModel> forward;
     std::unique_ptr<train::Trainer> trainer;
     std::function<void(graph::Profile*)> once;
     Measured measured;
@@ -83,10 +83,11 @@ class Bench : public Verb {
       measured.planned = trainer->memory();
       measured.flops = trainer->flops();
     } else {
-      forward = build_forward(spec, subject, variables);
-      once = [&forward](graph::Profile* profile) { profile ? forward->run(*profile) : forward->run(); };
-      measured.planned = forward->memory();
-      measured.flops = graph::count(forward->graph()).total.flops;
+      forward = build_forward(spec, subject);
+      graph::Program& program = forward->program();
+      once = [&program](graph::Profile* profile) { profile ? program.run(*profile) : program.run(); };
+      measured.planned = program.memory();
+      measured.flops = graph::count(program.graph()).total.flops;
     }
     measured.timing = measure::time([&] { once(nullptr); }, seconds_, static_cast<int>(least_));
     measured.bytes = peak_resident_bytes() - before;
@@ -119,31 +120,14 @@ class Bench : public Verb {
   }
 
   // All logits; with an adaptive vocabulary, of which nobody asks for every word, the losses.
-  std::unique_ptr<graph::Program> build_forward(const spec::ModelSpec& spec, const Subject& subject,
-                                                graph::Variables& variables) {
-    const bool losses = spec.adaptive();
-    use_.purpose = losses ? model::Purpose::kLoss : model::Purpose::kScores;
+  std::unique_ptr<measure::TimedModel> build_forward(const spec::ModelSpec& spec, const Subject& subject) {
+    use_.purpose = spec.adaptive() ? model::Purpose::kLoss : model::Purpose::kScores;
     use_.packed = true;
     use_.cached = !recompute_ && spec.positions != Positions::kLearned;
-    auto g = std::make_shared<graph::Graph>();
-    const model::Model model = model::build(*g, spec, use_);
-    g->mark_output(losses ? model.losses : model.scores);
-    g->tidy();
-    auto program = std::make_unique<graph::Program>(g, variables);
-    const model::Source first = model::first_weights(model.weights, 1);
-    model::fill_weights(*g, model.weights, variables, [&](const std::string& name, const Tensor& into) {
-      if (subject.folder) return subject.folder->read(name, into);
-      first(name, into);
-      turn_on(name, into);
-    });
-    const auto fill = [&](const char* input, uint64_t seed) {
-      const std::vector<int32_t> drawn = words(spec, seed);
-      std::copy(drawn.begin(), drawn.end(), program->input(input).ints().begin());
+    const model::Source file = [&](const std::string& name, const Tensor& into) {
+      subject.folder->read(name, into);
     };
-    fill("tokens", 1);
-    if (losses) fill("targets", 2);
-    model::set_position(*program, use_, {.seen = use_.memory, .row = use_.memory});
-    return program;
+    return std::make_unique<measure::TimedModel>(spec, use_, subject.folder ? &file : nullptr);
   }
 
   void report(const Measured& m, const Json& profiled) const {

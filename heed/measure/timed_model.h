@@ -21,7 +21,7 @@ class TimedModel {
   void run() { program_->run(); }
   // Seconds by part: the frame, then each block.
   std::vector<double> run_parts();
-  const graph::Memory& memory() const { return program_->memory(); }
+  graph::Program& program() { return *program_; }
 
  private:
   graph::Variables variables_;
