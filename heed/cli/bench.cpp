@@ -3,229 +3,275 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 
-#include "heed/base/clock.h"
-#include "heed/base/process.h"
+#include "heed/base/csv.h"
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
+#include "heed/cli/bench_pass.h"
+#include "heed/cli/progress_line.h"
 #include "heed/cli/subject.h"
-#include "heed/graph/count.h"
 #include "heed/kernels/gemm.h"
-#include "heed/kernels/isa.h"
-#include "heed/measure/timed_model.h"
+#include "heed/measure/device.h"
+#include "heed/measure/session_timing.h"
 #include "heed/measure/timing.h"
-#include "heed/measure/words.h"
-#include "heed/model/model.h"
 #include "heed/train/optimizers.h"
-#include "heed/train/training.h"
 
 namespace heed::cli {
 namespace {
 
-// SRU++ begins with attention turned off, and its gradients with it; here it does its work.
-void turn_on(const std::string& name, const Tensor& weight) {
-  if (name.ends_with("recurrence.alpha")) std::fill(weight.floats().begin(), weight.floats().end(), 1.f);
+enum class Format { kTable, kMarkdown, kCsv, kJson, kJsonLines };
+
+}  // namespace
+}  // namespace heed::cli
+
+namespace heed {
+template <>
+struct EnumNames<cli::Format> {
+  static constexpr std::pair<cli::Format, const char*> names[] = {{cli::Format::kTable, "table"},
+                                                                  {cli::Format::kMarkdown, "md"},
+                                                                  {cli::Format::kCsv, "csv"},
+                                                                  {cli::Format::kJson, "json"},
+                                                                  {cli::Format::kJsonLines, "jsonl"}};
+};
+}  // namespace heed
+
+namespace heed::cli {
+namespace {
+
+constexpr int64_t kMostRuns = 1000000;
+constexpr int kRounds = 3;
+
+// One model at one number of threads and one length.
+struct Candidate {
+  const Subject* subject;
+  int64_t threads, length;
+  measure::SessionSamples samples;
+};
+
+Json to_json(const Candidate& c) {
+  const measure::SessionSamples& s = c.samples;
+  const auto summary = [](const std::vector<double>& seconds) {
+    return Json{{"p50", measure::percentile(seconds, 0.5)},
+                {"p95", measure::percentile(seconds, 0.95)},
+                {"p99", measure::percentile(seconds, 0.99)},
+                {"least", measure::percentile(seconds, 0)},
+                {"runs", seconds.size()},
+                {"outliers", measure::outliers(seconds)}};
+  };
+  const double prompt = measure::percentile(s.prompt, 0.5), step = measure::percentile(s.step, 0.5);
+  return {{"model", c.subject->recipe.name},
+          {"threads", c.threads},
+          {"length", c.length},
+          {"load_seconds", summary(s.load)},
+          {"prompt_seconds", summary(s.prompt)},
+          {"prompt_tokens_per_second", static_cast<double>(c.length) / prompt},
+          {"first_token_seconds", s.first_token()},
+          {"step_seconds", s.step.empty() ? Json() : summary(s.step)},
+          {"step_tokens_per_second", s.step.empty() ? Json() : Json(1 / step)},
+          {"memory", {{"planned", s.planned.peak()}, {"measured", s.resident}}}};
+}
+
+// The columns of tables; people read other units than programs.
+std::vector<std::pair<std::string, std::string>> cells_of(const Json& row, bool units) {
+  const auto time = [&](const Json& seconds) {
+    if (seconds.is_null()) return std::string(units ? "-" : "");
+    return units ? format_seconds(seconds) : text(1e3 * seconds.get<double>());
+  };
+  const auto rate = [&](const Json& value) {
+    return value.is_null() ? std::string(units ? "-" : "") : text(std::round(10 * value.get<double>()) / 10);
+  };
+  const auto bytes = [&](const Json& value) {
+    return units ? format_bytes(value.get<int64_t>()) : text(value.get<int64_t>());
+  };
+  const std::string ms = units ? "" : "_ms";
+  const Json &prompt = row["prompt_seconds"], &step = row["step_seconds"];
+  const auto of_step = [&](const char* share) { return step.is_null() ? Json() : step[share]; };
+  return {{"model", row["model"]},
+          {"threads", text(row["threads"].get<int64_t>())},
+          {"length", text(row["length"].get<int64_t>())},
+          {"load" + ms, time(row["load_seconds"]["p50"])},
+          {"prompt p50" + ms, time(prompt["p50"])},
+          {"p95" + ms, time(prompt["p95"])},
+          {"p99" + ms, time(prompt["p99"])},
+          {"prompt tokens/s", rate(row["prompt_tokens_per_second"])},
+          {"step p50" + ms, time(of_step("p50"))},
+          {"step p95" + ms, time(of_step("p95"))},
+          {"step p99" + ms, time(of_step("p99"))},
+          {"step tokens/s", rate(row["step_tokens_per_second"])},
+          {units ? "planned" : "planned_bytes", bytes(row["memory"]["planned"])},
+          {units ? "measured" : "measured_bytes", bytes(row["memory"]["measured"])}};
+}
+
+void print(const std::vector<Json>& rows, Format format) {
+  if (format == Format::kJson) {
+    std::printf("%s\n", Json(rows).dump(2).c_str());
+    return;
+  }
+  if (format == Format::kJsonLines) {
+    for (const Json& row : rows) std::printf("%s\n", row.dump().c_str());
+    return;
+  }
+  std::vector<std::vector<std::string>> table(1);
+  for (const auto& [name, cell] : cells_of(rows.front(), format != Format::kCsv)) table[0].push_back(name);
+  for (const Json& row : rows) {
+    table.emplace_back();
+    for (const auto& [name, cell] : cells_of(row, format != Format::kCsv)) table.back().push_back(cell);
+  }
+  if (format == Format::kCsv) {
+    for (const auto& row : table) {
+      for (size_t i = 0; i < row.size(); ++i) std::printf("%s%s", i ? "," : "", csv_cell(row[i]).c_str());
+      std::printf("\n");
+    }
+    return;
+  }
+  const bool markdown = format == Format::kMarkdown;
+  std::vector<size_t> widths(table[0].size());
+  for (const auto& row : table) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (size_t r = 0; r < table.size(); ++r) {
+    std::string line = markdown ? "|" : "";
+    for (size_t i = 0; i < widths.size(); ++i) {
+      const std::string space(widths[i] - table[r][i].size(), ' ');
+      line += markdown ? " " + table[r][i] + space + " |"
+                       : (i == 0 ? table[r][i] + space : "  " + space + table[r][i]);
+    }
+    std::printf("%s\n", line.c_str());
+    if (r > 0 || !markdown) continue;
+    std::printf("|");
+    for (size_t i = 0; i < widths.size(); ++i) std::printf("%s%s", i == 0 ? "---" : "---:", "|");
+    std::printf("\n");
+  }
 }
 
 class Bench : public Verb {
  public:
+  bool sweeps_threads() const override { return !pass_.train && !forward_; }
+
   void declare(Flags& flags) override {
-    flags.positional("recipe", name_, "name of a recipe, a file, or the folder of a model", true);
-    flags.option("batch", use_.sequences, "sequences");
-    flags.option("length", use_.length, "tokens per sequence");
-    flags.option("memory", use_.memory, "rows of memory, all of them filled");
-    flags.flag("recompute", recompute_, "project keys and values of the memory anew, as reference code does");
-    flags.flag("train", train_, "time training steps instead of forward passes");
-    flags.option("dropout", dropout_, "with --train: all rates of dropout; the recipe's if not given");
-    flags.option("optimizer", optimizer_,
+    flags.positionals("model", names_, "names of recipes, files, or folders of models");
+    flags.option("length", length_, "tokens of the prompt, or of a sequence; several to try each: 64,192");
+    flags.option("seconds", pass_.seconds, "how long to measure each");
+    flags.option("least", pass_.least, "runs at least");
+    flags.option("format", format_, "table, md, csv, json or jsonl");
+    flags.flag("json", pass_.json, "the same as --format json");
+    flags.flag("forward", forward_,
+               "time forward passes with all scores instead of a prompt and single tokens");
+    flags.flag("train", pass_.train, "time training steps instead");
+    flags.option("batch", pass_.use.sequences, "with --forward or --train: sequences");
+    flags.option("memory", pass_.use.memory, "with --forward or --train: rows of memory, all of them filled");
+    flags.flag("recompute", pass_.recompute,
+               "with --forward: project keys and values of the memory anew, as reference code does");
+    flags.option("dropout", pass_.dropout, "with --train: all rates of dropout; the recipe's if not given");
+    flags.option("optimizer", pass_.optimizer,
                  "with --train: " + train::optimizers().names() + "; the recipe's if not given");
-    flags.flag("profile", profile_, "time per kind of op");
-    flags.option("seconds", seconds_, "how long to measure");
-    flags.option("least", least_, "runs at least");
-    flags.flag("json", json_, "print JSON");
+    flags.flag("profile", pass_.profile, "with --forward or --train: time per kind of op");
   }
 
   void run() override {
-    const Subject subject = load_subject(name_);
-    const spec::ModelSpec spec = model(subject.recipe.model);
-    if (!(seconds_ >= 0) || !std::isfinite(seconds_) || least_ < 1 || least_ > kMostRuns)
-      throw usage_error("bench: --seconds is ", seconds_, " and --least ", least_,
+    if (!(pass_.seconds >= 0) || !std::isfinite(pass_.seconds) || pass_.least < 1 || pass_.least > kMostRuns)
+      throw usage_error("bench: --seconds is ", pass_.seconds, " and --least ", pass_.least,
                         "; they must be 0 or more, and from 1 to ", kMostRuns);
-    if (!train_ && (dropout_ || !optimizer_.empty()))
+    const std::vector<int64_t> lengths = parse_list(length_, "bench: --length");
+    if (pass_.train || forward_) return pass(lengths);
+    if (pass_.dropout || !pass_.optimizer.empty())
       throw usage_error("bench: --dropout and --optimizer are for training steps; add --train");
-    kernels::warm_up_gemm();
-    const int64_t before = resident_bytes();
-    graph::Variables variables;
-    std::unique_ptr<measure::TimedModel> forward;
-    std::unique_ptr<train::Trainer> trainer;
-    std::function<void(graph::Profile*)> once;
-    Measured measured;
-    if (train_) {
-      spec::TrainingSpec training = subject.recipe.training;
-      training.batch = use_.sequences, training.length = use_.length, training.memory = use_.memory;
-      training.chunks = 1;
-      training.schedule = "constant", training.learning_rate = 1e-4, training.final_rate = 0,
-      training.warmup = 0;
-      if (!optimizer_.empty()) training.optimizer = optimizer_, training.optimizer_settings = Json::object();
-      trainer = std::make_unique<train::Trainer>(spec, training, variables);
-      for (const auto& [name, tensor] : variables.all()) turn_on(name, tensor);
-      std::vector<int32_t> tokens = words(spec, 1), targets = words(spec, 2);
-      once = [&, tokens, targets, step = int64_t{0}](graph::Profile* profile) mutable {
-        trainer->step(
-            ++step, use_.memory,
-            [&](int64_t, std::span<int32_t> to_tokens, std::span<int32_t> to_targets) {
-              std::copy(tokens.begin(), tokens.end(), to_tokens.begin());
-              std::copy(targets.begin(), targets.end(), to_targets.begin());
-            },
-            profile);
-      };
-      measured.planned = trainer->memory();
-      measured.flops = trainer->flops();
-    } else {
-      forward = build_forward(spec, subject);
-      graph::Program& program = forward->program();
-      once = [&program](graph::Profile* profile) { profile ? program.run(*profile) : program.run(); };
-      measured.planned = program.memory();
-      measured.flops = graph::count(program.graph()).total.flops;
-    }
-    measured.timing = measure::time([&] { once(nullptr); }, seconds_, static_cast<int>(least_));
-    measured.bytes = peak_resident_bytes() - before;
-    const Json profiled = profile_ ? profile(once) : Json();
-    report(measured, profiled);
+    if (pass_.use.memory != 0 || pass_.use.sequences != 1 || pass_.recompute || pass_.profile)
+      throw usage_error(
+          "bench: --batch, --memory, --recompute and --profile are for passes; add --forward or --train");
+    sessions(lengths);
   }
 
  private:
-  static constexpr int64_t kMostRuns = 1000000;
+  void pass(const std::vector<int64_t>& lengths) {
+    if (names_.size() > 1 || lengths.size() > 1)
+      throw usage_error("bench: --forward and --train take one model and one length at a time");
+    pass_.name = names_[0];
+    pass_.use.length = lengths[0];
+    bench_pass(pass_);
+  }
 
-  struct Measured {
-    graph::Memory planned;
-    double flops = 0;
-    measure::Timing timing;
-    int64_t bytes = 0;
-  };
-
-  spec::ModelSpec model(spec::ModelSpec spec) const {
-    if (dropout_) {
-      spec.dropout = spec.attention_dropout = spec.embedding_dropout = *dropout_;
-      validate(spec);
+  // In turns, so that a busy moment of the machine falls on all of them.
+  void sessions(const std::vector<int64_t>& lengths) {
+    const auto format = pass_.json ? Format::kJson : enum_from_name<Format>(format_);
+    std::vector<Subject> subjects;
+    for (const std::string& name : names_) subjects.push_back(load_subject(name));
+    std::vector<Candidate> candidates;
+    for (const Subject& subject : subjects) {
+      for (const int64_t length : lengths) {
+        const spec::ModelSpec& spec = subject.recipe.model;
+        if (length < 1 || (spec.positions == Positions::kLearned && length > spec.context))
+          throw usage_error("bench: --length is ", length, "; it must be from 1",
+                            spec.positions == Positions::kLearned
+                                ? text(" to the ", spec.context, " positions of ", subject.recipe.name)
+                                : " on");
+        for (const int64_t count : threads) candidates.push_back({&subject, count, length, {}});
+      }
     }
-    return spec;
-  }
-
-  std::vector<int32_t> words(const spec::ModelSpec& spec, uint64_t seed) const {
-    std::vector<int32_t> words(static_cast<size_t>(use_.sequences * use_.length));
-    measure::draw_words(words, spec.cluster_ends(), seed);
-    return words;
-  }
-
-  // All logits; with an adaptive vocabulary, of which nobody asks for every word, the losses.
-  std::unique_ptr<measure::TimedModel> build_forward(const spec::ModelSpec& spec, const Subject& subject) {
-    use_.purpose = spec.adaptive() ? model::Purpose::kLoss : model::Purpose::kScores;
-    use_.packed = true;
-    use_.cached = !recompute_ && spec.positions != Positions::kLearned;
-    const model::Source file = [&](const std::string& name, const Tensor& into) {
-      subject.folder->read(name, into);
-    };
-    return std::make_unique<measure::TimedModel>(spec, use_, subject.folder ? &file : nullptr);
-  }
-
-  void report(const Measured& m, const Json& profiled) const {
-    const graph::Memory& planned = m.planned;
-    const measure::Timing& timing = m.timing;
-    const double tokens = static_cast<double>(use_.sequences * use_.length) / timing.median, flops = m.flops;
-    if (json_) {
-      Json json = {
-          {"recipe", name_},
-          {"mode", train_ ? "train" : "forward"},
-          {"batch", use_.sequences},
-          {"length", use_.length},
-          {"memory_length", use_.memory},
-          {"recompute", recompute_},
-          {"threads", thread_count()},
-          {"isa", kernels::name_of(kernels::isa())},
-          {"seconds",
-           {{"median", timing.median}, {"p10", timing.low}, {"p90", timing.high}, {"runs", timing.runs}}},
-          {"tokens_per_second", tokens},
-          {"gflops", flops / timing.median / 1e9},
-          {"memory",
-           {{"planned", planned.peak()}, {"measured", m.bytes}, {"process_peak", peak_resident_bytes()}}}};
-      if (!profiled.is_null()) json["profile"] = profiled;
-      std::printf("%s\n", json.dump(2).c_str());
-      return;
+    kernels::warm_up_gemm();
+    const double busy = measure::load_of_others(), peak = measure::peak_flops_now();
+    {
+      ProgressLine line;
+      const StopSignals signals;
+      size_t done = 0;
+      for (int round = 0; round < kRounds; ++round) {
+        for (Candidate& c : candidates) {
+          set_thread_count(static_cast<int>(c.threads));
+          const model::Source file = [&](const std::string& name, const Tensor& into) {
+            c.subject->folder->read(name, into);
+          };
+          measure::sample_session(c.subject->recipe.model, c.length, c.subject->folder ? &file : nullptr,
+                                  pass_.seconds / kRounds,
+                                  static_cast<int>((pass_.least + kRounds - 1) / kRounds), c.samples);
+          ++done;
+          line.show(text("measuring: ", done, " of ", candidates.size() * kRounds),
+                    done == candidates.size() * kRounds);
+          if (StopSignals::asked()) throw Error("interrupted", kInterrupted);
+        }
+      }
     }
-    std::printf("%s, %s of %lld x %lld tokens (%s, %s, %s)\n", name_.c_str(),
-                train_ ? "training step" : "forward pass", static_cast<long long>(use_.sequences),
-                static_cast<long long>(use_.length), describe_threads().c_str(),
-                kernels::name_of(kernels::isa()), kernels::gemm_library());
-    std::printf("  time     %s median of %d (p10 %s, p90 %s), %.0f tokens/s, %.0f GFLOP/s\n",
-                format_seconds(timing.median).c_str(), timing.runs, format_seconds(timing.low).c_str(),
-                format_seconds(timing.high).c_str(), tokens, flops / timing.median / 1e9);
-    std::printf("  memory   %s planned (weights %s, state %s, arena %s), %s measured\n",
-                format_bytes(planned.peak()).c_str(), format_bytes(planned.weights).c_str(),
-                format_bytes(planned.state).c_str(), format_bytes(planned.arena).c_str(),
-                format_bytes(m.bytes).c_str());
-    if (!profiled.is_null()) print_profile(profiled);
+    set_thread_count(static_cast<int>(threads.front()));
+    std::vector<Json> rows;
+    for (const Candidate& c : candidates) rows.push_back(to_json(c));
+    print(rows, format);
+    warn(candidates, busy, peak);
   }
 
-  // Time per kind of op, the largest first, and the share of the products.
-  Json profile(const std::function<void(graph::Profile*)>& once) const {
-    graph::Profile profile;
-    kernels::measure_products(true);
-    const double begin = now_seconds();
-    for (int64_t i = 0; i < std::max<int64_t>(3, least_); ++i) once(&profile);
-    const double wall = now_seconds() - begin;
-    const double products = kernels::product_seconds() / thread_count();
-    kernels::measure_products(false);
-    std::vector<std::pair<std::string, graph::Profile::Entry>> kinds(profile.by_kind.begin(),
-                                                                     profile.by_kind.end());
-    std::sort(kinds.begin(), kinds.end(),
-              [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
-    const auto runs = static_cast<double>(profile.runs);
-    Json ops = Json::array();
-    for (const auto& [kind, entry] : kinds) {
-      ops.push_back({{"op", kind},
-                     {"calls", static_cast<double>(entry.calls) / runs},
-                     {"seconds", entry.seconds / runs},
-                     {"share", entry.seconds / wall},
-                     {"gflops", entry.cost.flops / entry.seconds / 1e9},
-                     {"gigabytes_per_second", entry.cost.bytes / entry.seconds / 1e9}});
+  static void warn(const std::vector<Candidate>& candidates, double busy, double peak) {
+    for (const Candidate& c : candidates) {
+      const int64_t wild = measure::outliers(c.samples.prompt) + measure::outliers(c.samples.step);
+      if (wild > 0)
+        std::fprintf(stderr,
+                     "%s, %lld threads, length %lld: %lld of %zu runs took more than twice the median\n",
+                     c.subject->recipe.name.c_str(), static_cast<long long>(c.threads),
+                     static_cast<long long>(c.length), static_cast<long long>(wild),
+                     c.samples.prompt.size() + c.samples.step.size());
     }
-    return {{"seconds", wall / runs}, {"products_share", products / wall}, {"ops", ops}};
+    busy = std::max(busy, measure::load_of_others());
+    if (busy > 0.2)
+      std::fprintf(stderr,
+                   "other programs used %.1f cores: times are too long; measure again on a quiet machine\n",
+                   busy);
+    const double now = measure::peak_flops_now();
+    if (std::abs(now / peak - 1) > 0.15)
+      std::fprintf(stderr,
+                   "the processor did matrix products %.0f%% %s at the end than at the start: it is "
+                   "throttled or shared\n",
+                   100 * std::abs(now / peak - 1), now < peak ? "slower" : "faster");
   }
 
-  static void print_profile(const Json& profile) {
-    std::printf("\n  %-28s %7s %10s %7s %9s %8s\n", "op", "calls", "ms", "share", "GFLOP/s", "GB/s");
-    for (const Json& op : profile["ops"]) {
-      std::printf("  %-28s %7.0f %10.3f %6.1f%% %9.1f %8.1f\n", op["op"].get<std::string>().c_str(),
-                  op["calls"].get<double>(), 1e3 * op["seconds"].get<double>(),
-                  100 * op["share"].get<double>(), op["gflops"].get<double>(),
-                  op["gigabytes_per_second"].get<double>());
-    }
-    const double share = profile["products_share"];
-    std::printf("  in matrix products of layers: %.1f%% of %s; everything else: %.1f%%\n", 100 * share,
-                format_seconds(profile["seconds"]).c_str(), 100 * (1 - share));
-  }
-
-  std::string name_;
-  model::Use use_ = [] {
-    model::Use use;
-    use.length = 192;
-    return use;
-  }();
-  bool train_ = false, recompute_ = false, profile_ = false, json_ = false;
-  std::optional<double> dropout_;
-  std::string optimizer_;
-  double seconds_ = 4;
-  int64_t least_ = 5;
+  std::vector<std::string> names_;
+  std::string length_ = "192", format_ = "table";
+  bool forward_ = false;
+  PassRequest pass_;
 };
 
 }  // namespace
 
 VerbEntry bench_verb() {
   return {"bench",
-          "Times a model on this machine: forward pass or training step, memory planned and measured.",
-          "heed bench gpt2-124m --length 192 --profile",
+          "Times models on this machine: loading, a prompt, token by token; or passes and training steps.",
+          "heed bench gpt2-124m txl-3m-bytes --length 64,192 -t 1,2",
           []() -> std::unique_ptr<Verb> { return std::make_unique<Bench>(); }};
 }
 

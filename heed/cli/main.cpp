@@ -20,6 +20,10 @@ class Cli11Flags : public Flags {
                   bool required) override {
     app_.add_option(name, value, meaning)->required(required);
   }
+  void positionals(const std::string& name, std::vector<std::string>& values,
+                   const std::string& meaning) override {
+    app_.add_option(name, values, meaning)->required();
+  }
   void flag(const std::string& name, bool& value, const std::string& meaning) override {
     app_.add_flag(spellings(name), value, meaning);
   }
@@ -90,14 +94,14 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", text("heed ", HEED_VERSION, " (", kernels::gemm_library(), ")"));
   app.require_subcommand(1);
   std::vector<std::pair<CLI::App*, std::unique_ptr<Verb>>> commands;
-  int64_t threads = available_threads();
+  std::string threads = std::to_string(available_threads());
   for (const VerbEntry& entry : verbs()) {
     CLI::App* command = app.add_subcommand(entry.name, entry.summary);
     command->footer("Example: " + entry.example);
     commands.emplace_back(command, entry.make());
     Cli11Flags flags(*command);
     commands.back().second->declare(flags);
-    flags.option("threads", threads, "threads to use");
+    flags.option("t,threads", threads, "threads to use");
   }
   try {
     app.parse(argc, argv);
@@ -106,12 +110,19 @@ int run(int argc, char** argv) {
     app.exit(error);  // prints help or version
     return kDone;
   }
-  if (threads < 1 || threads > 1024)
-    throw usage_error("--threads: ", threads, " asked for; give a number from 1 to 1024");
-  set_thread_count(static_cast<int>(threads));
+  const std::vector<int64_t> counts = parse_list(threads, "--threads");
+  for (const int64_t count : counts) {
+    if (count < 1 || count > 1024)
+      throw usage_error("--threads: ", count, " asked for; give a number from 1 to 1024");
+  }
+  set_thread_count(static_cast<int>(counts.front()));
   kernels::isa();  // says now if this CPU cannot run heed
   for (auto& [command, verb] : commands) {
-    if (command->parsed()) verb->run();
+    if (!command->parsed()) continue;
+    if (counts.size() > 1 && !verb->sweeps_threads())
+      throw usage_error("--threads: ", threads, " asked for; ", command->get_name(), " takes one number");
+    verb->threads = counts;
+    verb->run();
   }
   return kDone;
 }

@@ -18,6 +18,9 @@ class Flags {
   virtual ~Flags() = default;
   virtual void positional(const std::string& name, std::string& value, const std::string& meaning,
                           bool required) = 0;
+  // Any number of words, at least one.
+  virtual void positionals(const std::string& name, std::vector<std::string>& values,
+                           const std::string& meaning) = 0;
   virtual void flag(const std::string& name, bool& value, const std::string& meaning) = 0;
   virtual void option(const std::string& name, int64_t& value, const std::string& meaning) = 0;
   virtual void option(const std::string& name, double& value, const std::string& meaning) = 0;
@@ -32,7 +35,13 @@ class Verb {
   virtual ~Verb() = default;
   virtual void declare(Flags& flags) = 0;
   virtual void run() = 0;
+  // Whether --threads may name several numbers, to be tried one after the other.
+  virtual bool sweeps_threads() const { return false; }
+  std::vector<int64_t> threads;  // as asked for; the first is set
 };
+
+// "1,2,8"; `what` begins the message about anything else.
+std::vector<int64_t> parse_list(const std::string& written, const std::string& what);
 
 struct VerbEntry {
   std::string name;

@@ -1,3 +1,6 @@
+#include <sstream>
+
+#include "heed/base/units.h"
 #include "heed/cli/bench.h"
 #include "heed/cli/describe.h"
 #include "heed/cli/design.h"
@@ -29,6 +32,14 @@ const Registry<VerbEntry>& verbs() {
                                                     train_verb(),
                                                 });
   return list;
+}
+
+std::vector<int64_t> parse_list(const std::string& written, const std::string& what) {
+  std::vector<int64_t> values;
+  std::istringstream list(written);
+  for (std::string value; std::getline(list, value, ',');) values.push_back(parse_count(value, what));
+  if (values.empty()) throw usage_error(what, ": '", written, "' was given; write a number, or several: 1,2");
+  return values;
 }
 
 }  // namespace heed::cli

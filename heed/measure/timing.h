@@ -21,5 +21,6 @@ Timing time(const std::function<void()>& body, double budget, int least);
 // Multiply-adds of matrix products that all threads together reach at best, counted twice: the peak that
 // training and inference are held against. Takes about a quarter of a second the first time.
 double peak_flops();
+double peak_flops_now();  // measured at each call
 
 }  // namespace heed::measure

@@ -31,7 +31,7 @@ const std::map<std::string, std::set<std::string>>& stands_on() {
       {"store", {"spec", "tensor"}},
       {"train", {"model", "data", "store"}},
       {"infer", {"model", "data"}},
-      {"measure", {"model", "store"}},
+      {"measure", {"infer", "store"}},
       {"search", {"train", "measure"}},
       {"report", {"store", "infer"}},
       {"serve", {"store", "infer"}},

@@ -23,5 +23,7 @@ TEST_F(Verbs, DoctorSaysItInJson) {
   }
 }
 
+TEST_F(Verbs, DoctorRefuses) { refuses("doctor --jsn", 2, "did you mean '--json'?"); }
+
 }  // namespace
 }  // namespace heed::test

@@ -1,0 +1,58 @@
+#include "heed/measure/session_timing.h"
+
+#include <algorithm>
+
+#include "heed/base/clock.h"
+#include "heed/base/process.h"
+#include "heed/measure/timed_model.h"
+#include "heed/measure/words.h"
+
+namespace heed::measure {
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return values[static_cast<size_t>(at)];
+}
+
+int64_t outliers(const std::vector<double>& values) {
+  const double limit = 2 * percentile(values, 0.5);
+  return std::count_if(values.begin(), values.end(), [&](double value) { return value > limit; });
+}
+
+double SessionSamples::first_token() const { return percentile(prompt, 0.5); }
+
+void sample_session(const spec::ModelSpec& spec, int64_t length, const model::Source* weights, double seconds,
+                    int least, SessionSamples& samples) {
+  std::vector<int32_t> words(static_cast<size_t>(length));
+  draw_words(words, spec.cluster_ends(), 1);
+  const int64_t before = resident_bytes();
+  double begin = now_seconds();
+  const auto lap = [&](std::vector<double>& into) {
+    into.push_back(now_seconds() - begin);
+    begin = now_seconds();
+  };
+  infer::Session session(spec, length, weights ? *weights : made_up_weights(model::weights_of(spec)), length);
+  lap(samples.load);
+  session.feed(words);
+  session.feed({words.data(), 1});
+  // A model with learned positions reads its text again when its places are used up: steps stay before that.
+  const int64_t most =
+      spec.positions == Positions::kLearned ? std::max<int64_t>(0, spec.context - length) : length;
+  const double start = now_seconds();
+  for (int run = 0; run < least || now_seconds() - start < seconds; ++run) {
+    session.restart();
+    begin = now_seconds();
+    session.feed(words);
+    lap(samples.prompt);
+    for (int64_t i = 0; i < std::min<int64_t>(most, 8); ++i) {
+      session.feed({words.data() + i % length, 1});
+      lap(samples.step);
+    }
+  }
+  samples.planned = session.memory();
+  samples.resident = std::max(samples.resident, resident_bytes() - before);
+}
+
+}  // namespace heed::measure
