@@ -6,27 +6,61 @@
 #include <sstream>
 
 #include "heed/base/units.h"
+#include "heed/cli/progress_line.h"
 #include "heed/search/ranking.h"
+#include "heed/search/trained_models.h"
 
 namespace heed::cli {
 namespace {
 
 constexpr size_t kShownMismatches = 5;
 
+class Observer : public search::TrainedModelsObserver {
+ public:
+  explicit Observer(int64_t models) : models_(models) {}
+  void begin(int64_t model, const std::string& key) override {
+    model_ = model;
+    line_.say(text("model ", model + 1, " of ", models_, ": ", key));
+  }
+  void step(const train::StepReport& r) override {
+    const double left = r.seconds_left + seconds_ * static_cast<double>(models_ - model_ - 1);
+    seconds_ = std::max(seconds_, r.seconds_left * static_cast<double>(r.steps) /
+                                      std::max(1.0, static_cast<double>(r.steps - r.step)));
+    line_.show(text("model ", model_ + 1, " of ", models_, ", step ", r.step, " of ", r.steps, ", loss ",
+                    r.loss, ", ETA ", format_seconds(left)),
+               r.step == r.steps);
+  }
+  void note(const std::string&) override {}
+  bool stop() override { return StopSignals::asked(); }
+
+ private:
+  ProgressLine line_;
+  int64_t models_, model_ = 0;
+  double seconds_ = 0;  // a model takes, at most so far
+};
+
 class Rank : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.option("table", table_, "CSV file of trained models, one per row");
+    flags.option("space", space_, "instead of a table: train random models of this space");
+    flags.option("models", models_, "with --space: how many");
+    flags.option("data", data_, "with --space: a text file or a folder of them");
+    flags.option("o,out", out_, "with --space: folder for the models; the same command goes on");
+    flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
+    flags.option("seed", seed_, "with --space: which models");
     flags.option("proxy", names_, "which proxies, with commas between them: " + search::proxies().names());
     flags.option("backbone", backbone_, "of rows that do not tell: " + spec::backbones().names());
     flags.flag("json", json_, "print JSON");
   }
 
   void run() override {
-    if (table_.empty()) throw usage_error("rank: give a table of trained models with --table FILE.csv");
+    if (table_.empty() == space_.empty())
+      throw usage_error(
+          "rank: give a table of trained models with --table FILE.csv, or train some with --space");
     if (!backbone_.empty()) spec::backbones().find(backbone_);
     const std::vector<search::Proxy> proxies = chosen();
-    const auto rows = search::read_model_table(table_, backbone_);
+    const auto rows = space_.empty() ? search::read_model_table(table_, backbone_) : trained();
     const auto wrong = search::mismatches(rows);
     std::vector<search::Ranking> rankings;
     for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy));
@@ -34,6 +68,18 @@ class Rank : public Verb {
   }
 
  private:
+  std::vector<search::TableRow> trained() const {
+    if (data_.empty()) throw usage_error("rank: give a text to train on with --data PATH");
+    if (out_.empty()) throw usage_error("rank: give a folder for the models with -o FOLDER");
+    search::TrainedModelsRequest request{spec::load_space(space_),   models_, seed_, data_, out_,
+                                         {{"version", HEED_VERSION}}};
+    if (steps_) request.space.training.steps = *steps_;
+    validate(request.space.training);
+    const StopSignals signals;
+    Observer observer(models_);
+    return search::train_models(request, observer);
+  }
+
   std::vector<search::Proxy> chosen() const {
     if (names_.empty()) return {search::proxies().begin(), search::proxies().end()};
     std::vector<search::Proxy> proxies;
@@ -78,7 +124,7 @@ class Rank : public Verb {
   void print(const std::vector<search::TableRow>& rows, const std::vector<search::Mismatch>& wrong,
              const std::vector<search::Ranking>& rankings) const {
     const int64_t missing = without_perplexity(rows);
-    std::printf("%s: %zu models%s\n", table_.c_str(), rows.size(),
+    std::printf("%s: %zu models%s\n", (table_.empty() ? space_ : table_).c_str(), rows.size(),
                 missing ? text(", ", missing, " of them without a perplexity and left out").c_str() : "");
     if (wrong.empty()) {
       std::printf("counted again: every stated size agrees\n");
@@ -112,7 +158,9 @@ class Rank : public Verb {
     }
   }
 
-  std::string table_, names_, backbone_;
+  std::string table_, names_, backbone_, space_, data_, out_;
+  int64_t models_ = 20, seed_ = 1;
+  std::optional<int64_t> steps_;
   bool json_ = false;
 };
 

@@ -213,12 +213,15 @@ class Run {
     } else {
       ++progress_.without_best;
     }
-    const double bytes = static_cast<double>(valid_->text_bytes()) / static_cast<double>(valid_->size());
-    observer_.evaluated(progress_.step, score, bytes, best);
+    observer_.evaluated(progress_.step, score, bytes_per_token(), best);
     folder_->append_metrics({{"step", progress_.step},
                              {"seconds", progress_.seconds},
                              {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
     return true;
+  }
+
+  double bytes_per_token() const {
+    return valid_ ? static_cast<double>(valid_->text_bytes()) / static_cast<double>(valid_->size()) : 0;
   }
 
   bool is_patient() const {
@@ -237,7 +240,13 @@ class Run {
   }
 
   RunResult result(bool finished, int64_t first, double begin) const {
-    return {first, progress_.step, finished, progress_.best, progress_.best_step, now_seconds() - begin};
+    return {first,
+            progress_.step,
+            finished,
+            progress_.best,
+            progress_.best_step,
+            now_seconds() - begin,
+            bytes_per_token()};
   }
 
   const RunRequest& request_;

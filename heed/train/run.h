@@ -43,7 +43,8 @@ struct RunResult {
   bool finished = false;        // false: stopped or out of time; the same command goes on
   double best = 0;              // nats per token on the valid part; 0 if there is none
   int64_t best_step = 0;
-  double seconds = 0;  // of this call
+  double seconds = 0;          // of this call
+  double bytes_per_token = 0;  // of the valid part; 0 if there is none
 };
 
 // Whether a loss per token is best told in bits: symbols are bytes or characters.

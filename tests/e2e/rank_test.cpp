@@ -39,8 +39,48 @@ TEST_F(Verbs, RankPrintsTables) {
   EXPECT_FALSE(contains(outcome, "total_params ")) << outcome.out;
 }
 
+TEST_F(Verbs, RankTrainsModelsOfASpace) {
+  const std::string space = file("small.toml", R"(
+length = 16
+[model]
+backbone = "transformer-xl"
+shared_position_bias = false
+vocabulary = 256
+[genes]
+layers = [1, 2]
+width = [8, 16]
+heads = 2
+inner = [8, 16, 32]
+[training]
+batch = 4
+length = 16
+optimizer = "adam"
+learning_rate = 0.01
+evaluate_every = 10
+)");
+  const std::string command = "rank --space " + space + " --models 4 --max-steps 20 --data " + text() +
+                              " -o " + path("ranked") + " --json";
+  const Outcome first = heed(command);
+  ASSERT_EQ(first.code, 0) << first.output;
+  Json json = Json::parse(first.out);
+  EXPECT_EQ(json["rows"], 4);
+  EXPECT_EQ(json["without_perplexity"], 0);
+  EXPECT_TRUE(json["proxies"]["decoder_params"]["spearman"].is_number());
+  EXPECT_EQ(content(path("ranked/models.csv")).substr(0, 8), "id,arch,");
+  // Everything is trained: the same again, at once.
+  Json again = Json::parse(heed(command).out);
+  for (Json* each : {&json, &again}) {
+    for (auto& proxy : (*each)["proxies"]) proxy.erase("seconds");
+  }
+  EXPECT_EQ(again, json);
+}
+
 TEST_F(Verbs, RankRefuses) {
   refuses("rank", 2, "give a table of trained models with --table FILE.csv");
+  refuses("rank --space letters", 2, "give a text to train on with --data PATH");
+  refuses("rank --space letters --data " + text(), 2, "give a folder for the models with -o FOLDER");
+  refuses("rank --space letters --models 1 --data " + text() + " -o " + path("x"), 2,
+          "a ranking needs 2 or more");
   refuses("rank --table " + path("none.csv"), 2, "none.csv");
   refuses("rank --table " + file("t.csv", kTable) + " --proxy decoder_parms", 2,
           "did you mean 'decoder_params'?");
