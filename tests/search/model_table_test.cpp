@@ -1,5 +1,5 @@
 // Tables of trained models: read, counted again, ranked. Figures of the published tables are checked where
-// the tables are there (HEED_TEST_DATA).
+// the tables are there (HEED_TEST_TABLES).
 #include "heed/search/model_table.h"
 
 #include <gtest/gtest.h>
@@ -158,8 +158,8 @@ TEST_F(ModelTable, PublishedResultsAreReproduced) {
                                        {1, 1, .9000, 1, .9412, 1, 1, .9643, 1, 1},
                                        {.6667, 1, .9000, 1, .9412, 1, 1, .9643, .9677, 1}}};
   for (const Published& expected : all) {
-    const auto content = test::test_data("../reference/lts/" + std::string(expected.table) + ".csv");
-    if (!content) GTEST_SKIP() << "HEED_TEST_DATA does not lead to the published tables";
+    const auto content = test::published_table(expected.table);
+    if (!content) GTEST_SKIP() << "HEED_TEST_TABLES names no folder with the published tables";
     const auto table = read(*content);
     EXPECT_EQ(table.size(), expected.rows);
     for (const Mismatch& m : mismatches(table))
@@ -182,8 +182,8 @@ TEST_F(ModelTable, PublishedResultsAreReproduced) {
 TEST_F(ModelTable, EffectiveParametersRankBetter) {
   for (const char* name : {"random_GPT2_wt103", "random_TransXL_wt103", "pareto_GPT2_lm1b_corei7",
                            "pareto_TransXL_lm1b_corei7"}) {
-    const auto content = test::test_data("../reference/lts/" + std::string(name) + ".csv");
-    if (!content) GTEST_SKIP() << "HEED_TEST_DATA does not lead to the published tables";
+    const auto content = test::published_table(name);
+    if (!content) GTEST_SKIP() << "HEED_TEST_TABLES names no folder with the published tables";
     const auto table = read(*content);
     const Ranking decoder = rank(table, proxies().find("decoder_params")),
                   effective = rank(table, proxies().find("effective_params"));

@@ -34,4 +34,12 @@ inline std::optional<std::string> test_data(const std::string& name) {
   return std::nullopt;
 }
 
+// A table of trained models that LiteTransformerSearch's authors published, from the folder that
+// HEED_TEST_TABLES names.
+inline std::optional<std::string> published_table(const std::string& name) {
+  const char* folder = std::getenv("HEED_TEST_TABLES");
+  if (!folder || !std::filesystem::exists(std::string(folder) + "/" + name + ".csv")) return std::nullopt;
+  return output_of("cat '" + std::string(folder) + "/" + name + ".csv'");
+}
+
 }  // namespace heed::test
