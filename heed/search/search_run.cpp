@@ -73,7 +73,13 @@ class Search {
         check_stop();
       });
     lap(result_.seconds_profile);
-    evaluate_all();
+    try {
+      evaluate_all();
+    } catch (const Error& error) {
+      // The next try will have other limits, and may have the same folder.
+      if (error.code() == kInfeasible || error.code() == kUsage) folder_.take_back();
+      throw;
+    }
     lap(result_.seconds_search);
     measure_best();
     lap(result_.seconds_measure);

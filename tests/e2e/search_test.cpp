@@ -98,6 +98,7 @@ TEST_F(Searching, GoesOnAndEndsTheSame) {
 TEST_F(Searching, SaysWhichLimitIsInTheWay) {
   ASSERT_EQ(heed(command("run", "--keep 2")).code, 0);
   refuses(command("a", "--max-latency 1us"), 3, "the limit on latency is in the way. The nearest takes");
+  EXPECT_EQ(heed(command("a", "--max-latency 1s --keep 2")).code, 0);  // in the same folder
   refuses(command("b", "--max-memory 9K"), 3, "the limit on memory is in the way. The nearest takes");
   refuses(command("c", "--max-parameters 10"), 3, "the limit on parameters is in the way. The nearest takes");
   refuses(command("d", "--max-parameters 10 --max-latency 1us"), 3, "loosen them all");
