@@ -217,10 +217,17 @@ def logits_of(s, w, x):
 
 def segment(s, w, tokens, state):
     """Logits, and the state that the next segment starts from."""
-    ordinals = {"s": 0, "f": 0, "recurrence": 0, "i": 0}
-    following = {"first": state.get("first", 0) + tokens.shape[1]}
     # Without memory a segment stands alone, so its positions begin at 0.
     x = embed(s, w, tokens, state.get("first", 0) if s.memory_length > 0 else 0)
+    x, following = body(s, w, x, state)
+    following["first"] = state.get("first", 0) + tokens.shape[1]
+    return logits_of(s, w, x), following
+
+
+def body(s, w, x, state):
+    """From embeddings to what the output reads, and the state."""
+    ordinals = {"s": 0, "f": 0, "recurrence": 0, "i": 0}
+    following = {}
     for i, letter in enumerate(s.letters()):
         name = f"blocks.{i}"
         kind = "recurrence" if letter in "ra" else letter
@@ -239,7 +246,7 @@ def segment(s, w, tokens, state):
             following[name + ".cell"] = cell.detach()
     if s.final_norm:
         x = w.norm("norm", x, s.epsilon)
-    return logits_of(s, w, x), following
+    return x, following
 
 
 def scored(s, logits, targets):
