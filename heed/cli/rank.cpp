@@ -49,7 +49,10 @@ class Rank : public Verb {
     flags.option("o,out", out_, "with --space: folder for the models; the same command goes on");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
-    flags.option("proxy", names_, "which proxies, with commas between them: " + search::proxies().names());
+    flags.option("proxy", names_,
+                 "which scores, with commas between them, those that only count if not given: " +
+                     search::proxies().names());
+    flags.option("batch", sequences_, "sequences that scores run a model on");
     flags.option("backbone", backbone_, "of rows that do not tell: " + spec::backbones().names());
     flags.flag("json", json_, "print JSON");
   }
@@ -59,11 +62,12 @@ class Rank : public Verb {
       throw usage_error(
           "rank: give a table of trained models with --table FILE.csv, or train some with --space");
     if (!backbone_.empty()) spec::backbones().find(backbone_);
+    if (sequences_ < 1) throw usage_error("rank: --batch is ", sequences_, "; it must be positive");
     const std::vector<search::Proxy> proxies = chosen();
     const auto rows = space_.empty() ? search::read_model_table(table_, backbone_) : trained();
     const auto wrong = search::mismatches(rows);
     std::vector<search::Ranking> rankings;
-    for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy));
+    for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy, sequences_));
     json_ ? print_json(rows, wrong, rankings) : print(rows, wrong, rankings);
   }
 
@@ -81,8 +85,13 @@ class Rank : public Verb {
   }
 
   std::vector<search::Proxy> chosen() const {
-    if (names_.empty()) return {search::proxies().begin(), search::proxies().end()};
     std::vector<search::Proxy> proxies;
+    if (names_.empty()) {
+      for (const search::Proxy& proxy : search::proxies()) {
+        if (!proxy.runs) proxies.push_back(proxy);  // the others take seconds per model
+      }
+      return proxies;
+    }
     std::istringstream names(names_);
     for (std::string name; std::getline(names, name, ',');) proxies.push_back(search::proxies().find(name));
     return proxies;
@@ -159,7 +168,7 @@ class Rank : public Verb {
   }
 
   std::string table_, names_, backbone_, space_, data_, out_;
-  int64_t models_ = 20, seed_ = 1;
+  int64_t models_ = 20, seed_ = 1, sequences_ = 16;
   std::optional<int64_t> steps_;
   bool json_ = false;
 };

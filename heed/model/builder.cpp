@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/kernels/panels.h"
+#include "heed/ops/activation.h"
 #include "heed/ops/arithmetic.h"
 #include "heed/ops/dropout.h"
 #include "heed/ops/layer_norm.h"
@@ -85,6 +86,12 @@ ValueId Builder::product(ValueId x, const Matrix& weight, ValueId bias, ValueId 
                          Activation activation) {
   if (use_.packed)
     return ops::packed_linear(graph_, x, weight.value, bias, residual, {activation, weight.out});
+  if (use_.observed) {
+    ValueId y = ops::linear(graph_, x, weight.value, bias, kNone, {});
+    model_.products.push_back({graph_.value(weight.value).name, weight.value, y});
+    if (activation != Activation::kNone) y = ops::activation(graph_, y, activation);
+    return residual ? ops::add(graph_, residual, y) : y;
+  }
   return ops::linear(graph_, x, weight.value, bias, residual, {activation, false, false});
 }
 

@@ -37,6 +37,7 @@ Model build(Graph& graph, const spec::ModelSpec& spec, const Use& use) {
                     spec.heads[0] * (spec.head_width ? spec.head_width : spec.width / spec.heads[0]));
   Ends ends(builder);
   ValueId x = ends.embed();
+  builder.model().embedded = x;
   size_t before = graph.nodes().size();
   const std::string letters = spec.letters();
   for (size_t block = 0; block < letters.size(); ++block) {

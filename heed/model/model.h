@@ -28,6 +28,7 @@ struct Use {
   // input and projecting it anew for every segment, as training needs and the papers did.
   bool cached = false;
   bool packed = false;     // matrices in the order that products read them; no gradients
+  bool observed = false;   // what each matrix makes is a value of its own (Model::products)
   int64_t chunks = 1;      // parts of a batch with a memory of their own
   int64_t cache_rows = 0;  // rows of each cache; 0: memory + length
   int64_t reach = 0;       // distances that relative attention knows; 0: memory + length
@@ -51,14 +52,22 @@ struct State {
 };
 
 // The values a caller works with; kNone where a graph has no such value.
+// A matrix of a block and what it makes, bias added, before activation and residual.
+struct Product {
+  std::string name;  // of the matrix
+  graph::ValueId matrix, output;
+};
+
 struct Model {
-  graph::ValueId tokens = graph::kNone;   // i32 [B, T], input "tokens"
-  graph::ValueId targets = graph::kNone;  // i32 [B*T], input "targets", -1 to ignore
-  graph::ValueId hidden = graph::kNone;   // [B, T, D], what the output reads
-  graph::ValueId losses = graph::kNone;   // [B*T], nats per token
-  graph::ValueId loss = graph::kNone;     // [1], their mean
-  graph::ValueId scores = graph::kNone;   // [B, T, V] or [B, 1, V]: logits, or log-probabilities
+  graph::ValueId tokens = graph::kNone;    // i32 [B, T], input "tokens"
+  graph::ValueId targets = graph::kNone;   // i32 [B*T], input "targets", -1 to ignore
+  graph::ValueId embedded = graph::kNone;  // [B, T, D], what the first block reads
+  graph::ValueId hidden = graph::kNone;    // [B, T, D], what the output reads
+  graph::ValueId losses = graph::kNone;    // [B*T], nats per token
+  graph::ValueId loss = graph::kNone;      // [1], their mean
+  graph::ValueId scores = graph::kNone;    // [B, T, V] or [B, 1, V]: logits, or log-probabilities
   std::vector<State> states;
+  std::vector<Product> products;  // where the use asks for them
   Weights weights;
   graph::Cost block_cost, output_cost;
 };

@@ -17,7 +17,7 @@ struct Ranking {
   std::optional<double> distance;                  // of the frontiers, where all models have a latency
 };
 
-// Of the rows with a perplexity.
-Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy);
+// Of the rows with a perplexity. Scores that run the model see so many sequences.
+Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, int64_t sequences = 16);
 
 }  // namespace heed::search

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 // Whole models are timed in turns, so that a busy moment of the machine does not fall on one of them.
 constexpr int64_t kRounds = 3;
 constexpr int kRunsOfARound = 5;
+constexpr int64_t kSequences = 16;  // for a proxy that runs the model
 
 Json config_of(const SearchRequest& r) {
   Json limits = Json::object();
@@ -97,6 +98,10 @@ class Search {
                             frame.embedding_width ? frame.embedding_width : frame.width);
   }
 
+  Batch batch_for(const spec::ModelSpec& model) const {
+    return proxy_.runs ? drawn_batch(model, kSequences, space_.length) : Batch{1, space_.length, {}, {}};
+  }
+
   bool inside(const Cost& cost) const {
     return request_.limits.admit(cost) && cost.decoder >= space_.least_decoder &&
            cost.decoder <= space_.most_decoder;
@@ -114,8 +119,9 @@ class Search {
     } else {
       evaluated.cost = costs_.of(candidate);
     }
-    evaluated.score = proxy_.of_counts ? score(candidate.frame, evaluated.cost.decoder, evaluated.cost.total)
-                                       : proxy_.score(space_.model_of(candidate), space_.length);
+    evaluated.score = proxy_.of_counts
+                          ? score(candidate.frame, evaluated.cost.decoder, evaluated.cost.total)
+                          : proxy_.score(space_.model_of(candidate), batch_for(space_.model_of(candidate)));
     return evaluated;
   }
 
@@ -252,7 +258,7 @@ class Search {
       FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
       const model::ParameterCount count = model::count_parameters(baseline.model);
       model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
-      model.predicted.score = proxy_.score(baseline.model, space_.length);
+      model.predicted.score = proxy_.score(baseline.model, batch_for(baseline.model));
       model.planned = graph::plan(*measure::build_timed(baseline.model, measure::prompt_use(space_.length)))
                           .memory.peak();
       // What is as good and faster is worth knowing.

@@ -11,7 +11,7 @@ namespace {
 using OfCounts = double (*)(int64_t, int64_t, int64_t, int64_t);
 
 template <OfCounts of_counts>
-double counted(const spec::ModelSpec& model, int64_t) {
+double counted(const spec::ModelSpec& model, const Batch&) {
   const model::ParameterCount count = model::count_parameters(model);
   return of_counts(count.decoder, count.total, model.width, model.table_width());
 }
@@ -29,10 +29,10 @@ double effective_params(int64_t decoder, int64_t, int64_t width, int64_t embeddi
   return static_cast<double>(decoder) * std::pow(std::min(1.0, share), 0.3);
 }
 
-double flops(const spec::ModelSpec& model, int64_t length) {
+double flops(const spec::ModelSpec& model, const Batch& batch) {
   graph::Graph graph;
   model::Use use;
-  use.length = length;
+  use.length = batch.length;
   const model::Model built = model::build(graph, model, use);
   return built.block_cost.flops + built.output_cost.flops;
 }
@@ -40,11 +40,13 @@ double flops(const spec::ModelSpec& model, int64_t length) {
 }  // namespace
 
 Proxy decoder_params_proxy() {
-  return {"decoder_params", "parameters without embedding and output", counted<decoder_params>,
+  return {"decoder_params", "parameters without embedding and output", false, counted<decoder_params>,
           decoder_params};
 }
 
-Proxy total_params_proxy() { return {"total_params", "all parameters", counted<total_params>, total_params}; }
+Proxy total_params_proxy() {
+  return {"total_params", "all parameters", false, counted<total_params>, total_params};
+}
 
 Proxy flops_proxy() {
   return {"flops", "floating-point operations of a segment, blocks and the head of the output", flops,
@@ -53,7 +55,7 @@ Proxy flops_proxy() {
 
 Proxy effective_params_proxy() {
   return {"effective_params",
-          "parameters of the decoder, fewer where the embedding is narrower than the model",
+          "parameters of the decoder, fewer where the embedding is narrower than the model", false,
           counted<effective_params>, effective_params};
 }
 

@@ -1,6 +1,8 @@
 #include "heed/search/proxies/proxies.h"
 
+#include "heed/search/proxies/activation_scores.h"
 #include "heed/search/proxies/counts.h"
+#include "heed/search/proxies/gradient_scores.h"
 
 namespace heed::search {
 
@@ -9,7 +11,14 @@ const Registry<Proxy>& proxies() {
   static const Registry<Proxy> list("proxy", {
                                                  decoder_params_proxy(),
                                                  effective_params_proxy(),
+                                                 fisher_proxy(),
                                                  flops_proxy(),
+                                                 grad_norm_proxy(),
+                                                 grasp_proxy(),
+                                                 jacob_cov_proxy(),
+                                                 relu_log_det_proxy(),
+                                                 snip_proxy(),
+                                                 synflow_proxy(),
                                                  total_params_proxy(),
                                              });
   return list;

@@ -3,17 +3,27 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "heed/base/registry.h"
 #include "heed/spec/model_spec.h"
 
 namespace heed::search {
 
+// What a score may look at besides the model.
+struct Batch {
+  int64_t sequences = 16, length = 192;
+  std::vector<int32_t> tokens, targets;  // [sequences, length]; empty where no score runs the model
+  uint64_t seed = 1111;                  // of the weights, and of whatever else is drawn
+};
+// Words as frequent as in text, for a model that no text is given for.
+Batch drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length);
+
 struct Proxy {
   std::string name;
   std::string meaning;
-  // Of a model that reads segments of `length` tokens.
-  double (*score)(const spec::ModelSpec& model, int64_t length);
+  bool runs = false;  // the model, on the batch; others only count
+  double (*score)(const spec::ModelSpec& model, const Batch& batch);
   // The same from sizes alone, rising with the decoder; null where they do not tell.
   double (*of_counts)(int64_t decoder, int64_t total, int64_t width, int64_t embedding_width) = nullptr;
 };

@@ -1,0 +1,39 @@
+// A model laid open: its maps, their gradients, and what goes through them, from one run with new weights.
+#pragma once
+
+#include <memory>
+
+#include "heed/model/model.h"
+#include "heed/search/proxies/proxies.h"
+
+namespace heed::search {
+
+class Probe {
+ public:
+  // weights: null for those that training would begin with. No dropout: it would only add noise.
+  Probe(const spec::ModelSpec& model, const Batch& batch);
+
+  graph::Graph& graph() { return *graph_; }
+  const model::Model& model() const { return model_; }
+  // Gradients of the mean loss, or of the values that `seeds` gives incoming gradients for.
+  std::map<graph::ValueId, graph::ValueId> gradients(const std::vector<graph::ValueId>& wrt);
+
+  // Everything to be read afterwards; then weights, tokens and targets are filled in.
+  void finish(const std::vector<graph::ValueId>& outputs);
+  void run() { program_->run(); }
+  Tensor tensor(graph::ValueId value) const { return program_->tensor(graph_->current(value)); }
+  graph::Variables& variables() { return variables_; }
+  graph::Program& program() { return *program_; }
+
+  // Maps by layer: queries, keys and values count as one, as in the public code.
+  std::map<std::string, std::vector<model::Product>> layers() const;
+
+ private:
+  const Batch& batch_;
+  std::shared_ptr<graph::Graph> graph_;
+  model::Model model_;
+  graph::Variables variables_;
+  std::unique_ptr<graph::Program> program_;
+};
+
+}  // namespace heed::search

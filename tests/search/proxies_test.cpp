@@ -1,0 +1,144 @@
+// Scores of untrained models against PyTorch in double (tests/oracle/proxies.py).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "heed/base/files.h"
+#include "heed/base/philox.h"
+#include "heed/search/proxies/activation_scores.h"
+#include "heed/search/proxies/probe.h"
+#include "heed/search/proxies/spectrum.h"
+#include "tests/support/python.h"
+
+namespace heed::search {
+namespace {
+
+constexpr int64_t kSequences = 4, kLength = 7;
+
+spec::ModelSpec model(const std::string& json) { return spec::read_model_spec(Json::parse(json), "t"); }
+
+// Both backbones, with one table and with several, projected and not.
+std::map<std::string, spec::ModelSpec> models() {
+  return {{"transformer-xl",
+           model(R"({"backbone": "transformer-xl", "arch": "(sf)x2", "width": 12, "heads": [2, 4],
+             "inner": [20, 28], "shared_position_bias": false, "vocabulary": 40, "cutoffs": [10, 22], "division": 2,
+             "tie_projections": [false, true, true], "dropout": 0, "deviation": 0.3})")},
+          {"one table", model(R"({"backbone": "transformer-xl", "arch": "(sf)x2", "width": 12, "heads": [2],
+             "inner": [20], "shared_position_bias": false, "vocabulary": 40, "cutoffs": [10], "embedding_width": 6,
+             "tie_projections": [false, true], "dropout": 0, "deviation": 0.3})")},
+          {"gpt2", model(R"({"backbone": "gpt2", "arch": "(sf)x3", "width": 12, "heads": [2, 4, 3],
+             "inner": [20, 28, 16], "vocabulary": 40, "context": 9, "dropout": 0, "deviation": 0.3})")}};
+}
+
+class Oracle {
+ public:
+  static const Oracle& all() {
+    static const Oracle oracle;
+    return oracle;
+  }
+  std::string missing;
+  Json cases;
+
+ private:
+  Oracle() {
+    const TemporaryFolder folder;
+    std::ofstream numbers(folder / "numbers.bin", std::ios::binary);
+    int64_t offset = 0;
+    const auto write = [&](const void* data, const Shape& shape, const char* dtype) {
+      Json dims = Json::array();
+      for (int i = 0; i < shape.rank(); ++i) dims.push_back(shape.dim(i));
+      const Json at = {{"dtype", dtype}, {"shape", dims}, {"offset", offset}};
+      numbers.write(static_cast<const char*>(data), 4 * shape.elements());
+      offset += 4 * shape.elements();
+      return at;
+    };
+    Json asked = Json::array();
+    for (const auto& [name, spec] : models()) {
+      Json settings = to_json(spec);
+      for (const char* unknown : {"initialisation", "deviation", "dropout_everywhere"})
+        settings.erase(unknown);
+      settings["cluster_order"] = "reverse";
+      const Batch batch = drawn_batch(spec, kSequences, kLength);
+      const model::Weights weights = model::weights_of(spec);
+      const model::Source source = model::first_weights(weights, batch.seed);
+      Json parameters = Json::object();
+      for (const auto& [parameter, weight] : weights.plain) {
+        std::vector<float> values(static_cast<size_t>(weight.shape.elements()));
+        source(parameter, {values.data(), {weight.shape}});
+        parameters[parameter] = write(values.data(), weight.shape, "f32");
+      }
+      const std::vector<double> map = random_map(spec.vocabulary, batch.seed);
+      const std::vector<float> random(map.begin(), map.end());
+      asked.push_back({{"name", name},
+                       {"settings", settings},
+                       {"parameters", parameters},
+                       {"random", write(random.data(), {spec.vocabulary}, "f32")},
+                       {"segments",
+                        {{{"tokens", write(batch.tokens.data(), {kSequences, kLength}, "i32")},
+                          {"targets", write(batch.targets.data(), {kSequences, kLength}, "i32")}}}}});
+    }
+    numbers.close();
+    std::ofstream(folder / "cases.json") << Json{{"cases", asked}};
+    const std::string command =
+        "/usr/bin/python3 -B " HEED_SOURCE_DIR "/tests/oracle/proxies.py " + folder.path().string();
+    if (std::system(command.c_str()) != 0) {
+      missing = "PyTorch gave no answer: " + command;
+      return;
+    }
+    std::ifstream answers(folder / "answers.json");
+    cases = Json::parse(answers)["cases"];
+  }
+};
+
+TEST(Proxies, AreThoseOfPyTorch) {
+  const Oracle& oracle = Oracle::all();
+  if (!oracle.missing.empty()) {
+    if (test::oracle_required()) FAIL() << oracle.missing;
+    GTEST_SKIP() << oracle.missing;
+  }
+  for (const Json& answer : oracle.cases) {
+    ASSERT_TRUE(answer.contains("scores")) << answer["error"].get<std::string>();
+    const spec::ModelSpec spec = models().at(answer["name"]);
+    const Batch batch = drawn_batch(spec, kSequences, kLength);
+    int compared = 0;
+    for (const Proxy& proxy : proxies()) {
+      if (!proxy.runs) continue;
+      const double expected = answer["scores"].at(proxy.name), found = proxy.score(spec, batch);
+      // A second derivative from differences of floats has few digits.
+      const double tolerance = proxy.name == "grasp" ? 1e-2 : 1e-4;
+      EXPECT_NEAR(found, expected, tolerance * std::abs(expected)) << answer["name"] << ", " << proxy.name;
+      ++compared;
+    }
+    EXPECT_EQ(compared, 7);
+  }
+}
+
+TEST(Proxies, LinearAlgebra) {
+  // Eigenvalues of [[2, 1], [1, 2]] are 1 and 3; of a diagonal what stands on it.
+  const std::vector<double> two = eigenvalues({2, 1, 1, 2}, 2);
+  EXPECT_NEAR(two[0], 1, 1e-14);
+  EXPECT_NEAR(two[1], 3, 1e-14);
+  EXPECT_EQ(eigenvalues({5, 0, 0, 0, -1, 0, 0, 0, 2}, 3), (std::vector<double>{-1, 2, 5}));
+  EXPECT_NEAR(log_determinant({2, 1, 1, 2}, 2), std::log(3), 1e-15);
+  EXPECT_NEAR(log_determinant({0, 4, 1, 0}, 2), std::log(4), 1e-15);
+  EXPECT_EQ(log_determinant({1, 2, 2, 4}, 2), -INFINITY);
+  // The product of the eigenvalues is the determinant, and their sum the trace.
+  constexpr int64_t n = 90;
+  Rng rng(4);
+  std::vector<double> matrix(n * n);
+  double trace = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j <= i; ++j)
+      matrix[static_cast<size_t>(i * n + j)] = matrix[static_cast<size_t>(j * n + i)] = rng.normal();
+    trace += matrix[static_cast<size_t>(i * n + i)];
+  }
+  double sum = 0, logs = 0;
+  for (const double value : eigenvalues(matrix, n)) sum += value, logs += std::log(std::abs(value));
+  EXPECT_NEAR(sum, trace, 1e-11);
+  EXPECT_NEAR(log_determinant(matrix, n), logs, 1e-9);
+}
+
+}  // namespace
+}  // namespace heed::search
