@@ -60,6 +60,7 @@ def gradient_scores(s, values, tokens, targets):
     product = sum((g[name] * g[name].detach()).sum() for name in included)
     hessian = torch.autograd.grad(product, list(included.values()))
     grasp = sum((theta * h).sum() for theta, h in zip(included.values(), hessian))
+    terms = sum((theta * h).abs().sum() for theta, h in zip(included.values(), hessian))
     per_map = {}
     for (name, a), delta in zip(w.maps, deltas):
         rows = (a * delta).reshape(-1, a.shape[-1])
@@ -68,7 +69,7 @@ def gradient_scores(s, values, tokens, targets):
     for names in layers(per_map).values():
         stored = sum(w.values[n].shape[1] for n in names) if s.positions == "learned" else w.values[names[0]].shape[0]
         fisher += stored * sum(per_map[n] for n in names)
-    return {"grad_norm": norm, "snip": snip, "grasp": grasp, "fisher": fisher}
+    return {"grad_norm": norm, "snip": snip, "grasp": grasp, "terms of grasp": terms, "fisher": fisher}
 
 
 def agreement(s, values, tokens):

@@ -49,8 +49,7 @@ Proxy total_params_proxy() {
 }
 
 Proxy flops_proxy() {
-  return {"flops", "floating-point operations of a segment, blocks and the head of the output", flops,
-          nullptr};
+  return {"flops", "floating-point operations of a segment, blocks and the head of the output", false, flops};
 }
 
 Proxy effective_params_proxy() {
