@@ -29,6 +29,15 @@ TEST_F(Verbs, RankSaysHowScoresOrderModels) {
   }
 }
 
+TEST_F(Verbs, RankRunsModelsForSomeScores) {
+  const Outcome outcome = heed("rank --table " + file("t.csv", kTable) +
+                               " --backbone gpt2 --proxy grad_norm,snip,synflow --batch 2 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["proxies"].size(), 3u);
+  for (const auto& proxy : json["proxies"]) EXPECT_TRUE(proxy["spearman"].is_number()) << proxy;
+}
+
 TEST_F(Verbs, RankPrintsTables) {
   const Outcome outcome =
       heed("rank --table " + file("t.csv", kTable) + " --backbone gpt2 --proxy decoder_params,flops");
@@ -77,6 +86,7 @@ evaluate_every = 10
 
 TEST_F(Verbs, RankRefuses) {
   refuses("rank", 2, "give a table of trained models with --table FILE.csv");
+  refuses("rank --table " + file("t.csv", kTable) + " --batch 0", 2, "--batch is 0; it must be positive");
   refuses("rank --space letters", 2, "give a text to train on with --data PATH");
   refuses("rank --space letters --data " + text(), 2, "give a folder for the models with -o FOLDER");
   refuses("rank --space letters --models 1 --data " + text() + " -o " + path("x"), 2,
