@@ -58,6 +58,7 @@ class Search : public Verb {
     flags.flag("measure-all", request_.measure_all,
                "time every candidate whole instead of summing its pieces");
     flags.option("keep", request_.keep, "how many models of the frontier to measure and report, about");
+    flags.flag("no-baselines", no_baselines_, "measure no published models beside the frontier");
     flags.option("profile", profile_, "database of this device's profile; one per user if not given");
     flags.flag("list", list_, "list the spaces");
     flags.flag("json", json_, "print JSON");
@@ -73,6 +74,7 @@ class Search : public Verb {
     if (!memory_.empty()) request_.limits.memory = parse_bytes(memory_, "search: --max-memory");
     if (!parameters_.empty()) request_.limits.total = parse_count(parameters_, "search: --max-parameters");
     request_.settings = settings_.over({}, "search");
+    request_.baselines = !no_baselines_;
     request_.folder = out_;
     request_.profile = profile_path(profile_);
     request_.record = {{"version", HEED_VERSION},
@@ -187,7 +189,7 @@ class Search : public Verb {
   std::string space_, out_, latency_, memory_, parameters_, profile_;
   search::SearchRequest request_;
   SettingsFlags<search::SearchSettings> settings_;
-  bool list_ = false, json_ = false;
+  bool list_ = false, json_ = false, no_baselines_ = false;
 };
 
 }  // namespace

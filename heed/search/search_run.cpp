@@ -38,6 +38,7 @@ Json config_of(const SearchRequest& r) {
           {"proxy", r.proxy},
           {"latency", r.measure_all ? "measured" : "summed"},
           {"keep", r.keep},
+          {"baselines", r.baselines},
           {"limits", limits},
           {"settings", to_json(r.settings)}};
 }
@@ -254,7 +255,8 @@ class Search {
     for (const Evaluated& e : frontier_) points.push_back(point_of(e));
     std::set<size_t> chosen;
     for (const size_t i : spread(points, static_cast<size_t>(request_.keep))) chosen.insert(i);
-    for (const Baseline& baseline : baselines(space_)) {
+    const std::vector<Baseline> rivals = request_.baselines ? baselines(space_) : std::vector<Baseline>{};
+    for (const Baseline& baseline : rivals) {
       FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
       const model::ParameterCount count = model::count_parameters(baseline.model);
       model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;

@@ -21,6 +21,7 @@ struct SearchRequest {
   std::string proxy = "effective_params";
   bool measure_all = false;  // each candidate whole, instead of the sum of its pieces
   int64_t keep = 24;         // models of the frontier to measure and report, about
+  bool baselines = true;     // measured beside them
   std::filesystem::path folder;
   std::filesystem::path profile;  // database of the device's profile
   Json record;                    // for run.json
