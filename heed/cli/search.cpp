@@ -119,8 +119,8 @@ class Search : public Verb {
   void print(const search::SearchResult& r) const {
     std::printf("%zu models evaluated, %zu on the frontier of score, latency and memory\n\n", r.evaluated,
                 r.frontier);
-    std::printf("%-22s %10s %10s %10s %10s %9s  %s\n", "model", "decoder", "predicted", "measured", "memory",
-                "", "blocks");
+    std::printf("%-22s %10s %10s %10s %10s  %s\n", "model", "decoder", "predicted", "measured", "memory",
+                "blocks");
     for (const auto& m : r.models) print_row(m);
     if (!r.baselines.empty()) std::printf("\n");
     for (const auto& m : r.baselines) print_row(m);
@@ -150,10 +150,10 @@ class Search : public Verb {
     for (const std::string& pick : m.picks) picks += text(picks.empty() ? " " : "+", pick.substr(0, 8));
     const std::string name = text(m.name, picks);
     const double predicted = m.predicted.cost.latency;
-    std::printf("%-22s %10s %10s %10s %10s %9s  %s\n", name.c_str(),
+    std::printf("%-22s %10s %10s %10s %10s  %s\n", name.c_str(),
                 format_count(static_cast<double>(m.predicted.cost.decoder)).c_str(),
                 predicted > 0 ? format_seconds(predicted).c_str() : "-",
-                format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(), "",
+                format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
                 blocks_of(m.model).c_str());
   }
 
