@@ -14,6 +14,7 @@
 #include "heed/data/bpe_tokenizer.h"
 #include "heed/data/byte_level.h"
 #include "heed/data/pretokenize.h"
+#include "tests/data/support.h"
 #include "tests/support/random_text.h"
 #include "tests/support/test_data.h"
 
@@ -131,12 +132,6 @@ std::unique_ptr<Tokenizer> from_ranks(const Json& ranks) {
   }
   encoder[BpeVocabulary::kEndOfText] = tokens.size();
   return make_bpe_tokenizer(bpe_from_gpt2_files(encoder, merges));
-}
-
-Ids encoded(const Tokenizer& tokenizer, std::string_view text) {
-  Ids ids;
-  tokenizer.encode(text, ids);
-  return ids;
 }
 
 char class_of(int32_t code_point) {

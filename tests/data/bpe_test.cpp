@@ -12,6 +12,8 @@
 #include "heed/data/bpe_training.h"
 #include "heed/data/byte_level.h"
 #include "heed/data/pretokenize.h"
+#include "tests/data/support.h"
+#include "tests/support/messages.h"
 #include "tests/support/random_text.h"
 #include "tests/support/test_data.h"
 
@@ -24,22 +26,6 @@ TextSource pieces(std::vector<std::string> texts) {
   return [texts](const auto& take) {
     for (const std::string& text : texts) take(text);
   };
-}
-
-Ids encoded(const Tokenizer& tokenizer, std::string_view text) {
-  Ids ids;
-  tokenizer.encode(text, ids);
-  return ids;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), kUsage) << error.what();
-    return error.what();
-  }
-  return "(no error)";
 }
 
 // a 0, b 1, c 2, the space 3, ab 4, " ab" 5, "abc" 6, <|endoftext|> 7
@@ -65,7 +51,7 @@ TEST(Bpe, MergesByRank) {
   EXPECT_EQ(tokenizer->end(), 7);
   EXPECT_EQ(encoded(*tokenizer, "abc abc aab"), (Ids{6, 5, 2, 3, 0, 4}));
   EXPECT_EQ(tokenizer->decode(Ids{5, 7, 2}), " ab<|endoftext|>c");
-  EXPECT_NE(message_of([&] { encoded(*tokenizer, "abx"); }).find("no token for the byte 'x'"),
+  EXPECT_NE(test::message_of([&] { encoded(*tokenizer, "abx"); }).find("no token for the byte 'x'"),
             std::string::npos);
 }
 
@@ -95,9 +81,10 @@ TEST(Bpe, GivenAsGpt2sTwoFiles) {
   const auto tokenizer = load_tokenizer(folder);
   EXPECT_EQ(tokenizer->to_json(), bpe_to_json(bpe_from_json(small_file())));
   std::ofstream(folder / "vocab.bpe") << "#version: 0.2\na b\nĠ ab\nab";  // cut off
-  EXPECT_NE(message_of([&] { load_tokenizer(folder); }).find("two tokens with one space"), std::string::npos);
+  EXPECT_NE(test::message_of([&] { load_tokenizer(folder); }).find("two tokens with one space"),
+            std::string::npos);
   std::ofstream(folder / "encoder.json") << "[]";
-  EXPECT_NE(message_of([&] { load_tokenizer(folder); }).find("found array"), std::string::npos);
+  EXPECT_NE(test::message_of([&] { load_tokenizer(folder); }).find("found array"), std::string::npos);
   std::filesystem::remove_all(folder);
 }
 
@@ -139,7 +126,7 @@ TEST(Bpe, FilesThatAreNotGpt2sWayAreRefused) {
   };
   for (const auto& [patch, complaint] : patches) {
     const Json file = small_file().patch(Json::parse(patch));
-    const std::string message = message_of([&] { bpe_from_json(file); });
+    const std::string message = test::message_of([&] { bpe_from_json(file); });
     EXPECT_NE(message.find(complaint), std::string::npos) << patch << "\n  " << message;
   }
 }
@@ -271,10 +258,11 @@ TEST(BpeTraining, HandCase) {
 
 TEST(BpeTraining, SizesThatCannotBe) {
   for (int64_t size : {-1, 0, 1, 256})
-    EXPECT_NE(message_of([&] { learn_bpe(size, pieces({"text"})); }).find("at least 257"), std::string::npos);
+    EXPECT_NE(test::message_of([&] { learn_bpe(size, pieces({"text"})); }).find("at least 257"),
+              std::string::npos);
   EXPECT_EQ(learn_bpe(257, pieces({})).tokens.size(), 257u);
   const std::string text = "abab abab";
-  EXPECT_NE(message_of([&] { learn_bpe(1000000000000, pieces({text})); }).find("beyond 259 tokens"),
+  EXPECT_NE(test::message_of([&] { learn_bpe(1000000000000, pieces({text})); }).find("beyond 259 tokens"),
             std::string::npos);
   EXPECT_EQ(learn_bpe(259, pieces({text})).merges.entries().size(), 2u);
 }
@@ -285,8 +273,9 @@ TEST(BpeTraining, TextWithoutSpacesIsLearnedFrom) {
   for (int i = 0; i < 100000; ++i) text += "acgt"[rng.below(4)];
   EXPECT_EQ(learn_bpe(1000, pieces({text})).tokens.size(), 1000u);
   // In parts of 256: 2, 4, ..., 256 letters, then nothing comes twice.
-  EXPECT_NE(message_of([&] { learn_bpe(300, pieces({std::string(10000, 'a')})); }).find("beyond 265 tokens"),
-            std::string::npos);
+  EXPECT_NE(
+      test::message_of([&] { learn_bpe(300, pieces({std::string(10000, 'a')})); }).find("beyond 265 tokens"),
+      std::string::npos);
 }
 
 TEST(Bpe, AnyBytesComeBack) {

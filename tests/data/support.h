@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cctype>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "heed/base/error.h"
+#include "heed/base/files.h"
 #include "heed/data/corpus.h"
 #include "heed/data/tokenizer.h"
 
@@ -20,27 +20,23 @@ namespace heed::data {
 
 class ScratchFolder {
  public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "heed_data_XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return folder_.path(); }
   std::filesystem::path write(const std::string& name, std::string_view content) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return path_ / name;
+    const std::filesystem::path file = folder_ / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << content;
+    return file;
   }
 
  private:
-  std::filesystem::path path_;
+  const TemporaryFolder folder_;
 };
+
+inline std::vector<int32_t> encoded(const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<int32_t> ids;
+  tokenizer.encode(text, ids);
+  return ids;
+}
 
 // Checks exit code and part of the message.
 inline void expect_error(const std::function<void()>& body, ExitCode code, const std::string& part) {

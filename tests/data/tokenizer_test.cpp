@@ -7,6 +7,8 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/data/support.h"
+#include "tests/support/messages.h"
 #include "tests/support/random_text.h"
 #include "tests/support/test_data.h"
 
@@ -31,34 +33,16 @@ std::unique_ptr<Tokenizer> learned(const std::string& kind, const std::string& t
   return learn_tokenizer(spec, pieces({text}));
 }
 
-Ids encoded(const Tokenizer& tokenizer, std::string_view text) {
-  Ids ids;
-  tokenizer.encode(text, ids);
-  return ids;
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), kUsage) << error.what();
-    return error.what();
-  }
-  return "(no error)";
-}
-
 class Folder : public testing::Test {
  protected:
-  void SetUp() override { fs::create_directories(path_); }
-  void TearDown() override { fs::remove_all(path_); }
   fs::path write(const std::string& name, const std::string& content) {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return path_ / name;
+    return scratch_.write(name, content);
   }
   std::unique_ptr<Tokenizer> reload(const Tokenizer& tokenizer) {
     return load_tokenizer(write("tokenizer.json", tokenizer.to_json().dump()));
   }
-  const fs::path path_ = fs::temp_directory_path() / ("heed-tokenizer-" + std::to_string(getpid()));
+  const ScratchFolder scratch_;
+  const fs::path& path_ = scratch_.path();
 };
 
 // What every kind keeps, over the whole list. The text has damaged bytes, blank lines and no line end at its
@@ -105,7 +89,7 @@ TEST_F(Folder, EveryKindKeepsTheRules) {
     EXPECT_EQ(load_tokenizer(path_)->to_json(), tokenizer->to_json());
 
     for (int32_t id : {-1, static_cast<int32_t>(tokenizer->size()), INT32_MAX, INT32_MIN}) {
-      EXPECT_NE(message_of([&] { tokenizer->decode(Ids{id}); }).find("not in the vocabulary"),
+      EXPECT_NE(test::message_of([&] { tokenizer->decode(Ids{id}); }).find("not in the vocabulary"),
                 std::string::npos);
     }
     std::vector<Ids> results(4);
@@ -121,7 +105,7 @@ TEST_F(Folder, EveryKindKeepsTheRules) {
 }
 
 TEST(Tokenizers, UnknownKindIsNamed) {
-  EXPECT_EQ(message_of([] { learned("byte", ""); }).substr(0, 52),
+  EXPECT_EQ(test::message_of([] { learned("byte", ""); }).substr(0, 52),
             "unknown tokenizer 'byte'; did you mean 'bytes'? Know");
 }
 
@@ -131,8 +115,9 @@ TEST(Bytes, AreTheirOwnIds) {
   EXPECT_EQ(tokenizer->end(), -1);
   EXPECT_EQ(encoded(*tokenizer, std::string("a\0\xff", 3)), (Ids{97, 0, 255}));
   EXPECT_EQ(tokenizer->cut_before("abc", 2), 2u);
-  EXPECT_NE(message_of([] { learned("bytes", "", 100); }).find("always have 256"), std::string::npos);
-  EXPECT_NE(message_of([] { learned("bytes", "", 0, "drop"); }).find("characters only"), std::string::npos);
+  EXPECT_NE(test::message_of([] { learned("bytes", "", 100); }).find("always have 256"), std::string::npos);
+  EXPECT_NE(test::message_of([] { learned("bytes", "", 0, "drop"); }).find("characters only"),
+            std::string::npos);
 }
 
 TEST(Characters, IdsByCountThenAppearance) {
@@ -140,7 +125,7 @@ TEST(Characters, IdsByCountThenAppearance) {
   EXPECT_EQ(tokenizer->size(), 6);
   EXPECT_EQ(encoded(*tokenizer, "\nba cd"), (Ids{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(tokenizer->end(), -1);
-  EXPECT_EQ(message_of([&] { encoded(*tokenizer, "bad x"); }),
+  EXPECT_EQ(test::message_of([&] { encoded(*tokenizer, "bad x"); }),
             "characters: 'x' at byte 4 of the text is not in the vocabulary; learn the vocabulary from all "
             "parts of "
             "the text, or use bytes");
@@ -159,11 +144,13 @@ TEST(Characters, LineEndsKeptDroppedOrTheEnd) {
   EXPECT_EQ(eos->end(), 1);
   EXPECT_EQ(eos->decode(encoded(*eos, text)), text);
   EXPECT_EQ(learned("characters", "abba", 0, "eos")->end(), 2);
-  EXPECT_EQ(message_of([] { learned("characters", "a", 0, "maybe"); }),
+  EXPECT_EQ(test::message_of([] { learned("characters", "a", 0, "maybe"); }),
             "characters: newline: 'maybe' is not one of keep, drop, eos");
-  EXPECT_NE(message_of([] { learned("characters", ""); }).find("empty"), std::string::npos);
-  EXPECT_NE(message_of([] { learned("characters", "\n", 0, "drop"); }).find("empty"), std::string::npos);
-  EXPECT_NE(message_of([] { learned("characters", "a", 50); }).find("leave it at 0"), std::string::npos);
+  EXPECT_NE(test::message_of([] { learned("characters", ""); }).find("empty"), std::string::npos);
+  EXPECT_NE(test::message_of([] { learned("characters", "\n", 0, "drop"); }).find("empty"),
+            std::string::npos);
+  EXPECT_NE(test::message_of([] { learned("characters", "a", 50); }).find("leave it at 0"),
+            std::string::npos);
 }
 
 TEST_F(Folder, CharactersRememberTheirLineEnds) {
@@ -194,7 +181,7 @@ TEST(Words, LinesAndVocabulary) {
 TEST(Words, WithoutUnkAnUnknownWordIsNamed) {
   const auto tokenizer = learned("words", "a b\n");
   Ids ids;
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(test::message_of([&] {
               tokenizer->encode("a newword\n", ids);
             }).find("'newword' is not in the vocabulary of 3"),
             std::string::npos);
@@ -208,9 +195,9 @@ TEST(Words, ALimitKeepsTheMostFrequent) {
   EXPECT_EQ(tokenizer->decode(Ids{3}), "<unk>");
   EXPECT_EQ(learned("words", text, 3)->decode(Ids{1, 2}), "<unk> a");  // 6 against 4
   EXPECT_EQ(learned("words", text, 100)->size(), 6);
-  EXPECT_NE(message_of([&] { learned("words", text, 2); }).find("at least 3"), std::string::npos);
-  EXPECT_NE(message_of([&] { learned("words", text, -1); }).find("at least 3"), std::string::npos);
-  EXPECT_NE(message_of([&] { learned("words", " \n "); }).find("no words"), std::string::npos);
+  EXPECT_NE(test::message_of([&] { learned("words", text, 2); }).find("at least 3"), std::string::npos);
+  EXPECT_NE(test::message_of([&] { learned("words", text, -1); }).find("at least 3"), std::string::npos);
+  EXPECT_NE(test::message_of([&] { learned("words", " \n "); }).find("no words"), std::string::npos);
 }
 
 TEST(Lm1b, SentencesHaveTwoEnds) {
@@ -295,15 +282,16 @@ TEST_F(Folder, DamagedFilesAreRefused) {
   };
   for (const auto& [content, complaint] : files) {
     const fs::path file = write("tokenizer.json", content);
-    const std::string message = message_of([&] { load_tokenizer(file); });
+    const std::string message = test::message_of([&] { load_tokenizer(file); });
     EXPECT_NE(message.find(complaint), std::string::npos) << content << "\n  " << message;
     EXPECT_TRUE(message.starts_with(file.string())) << message;
   }
 }
 
 TEST_F(Folder, MissingFilesAreNamed) {
-  EXPECT_NE(message_of([&] { load_tokenizer(path_); }).find("neither tokenizer.json nor"), std::string::npos);
-  EXPECT_NE(message_of([&] { load_tokenizer(path_ / "absent.json"); }).find("absent.json"),
+  EXPECT_NE(test::message_of([&] { load_tokenizer(path_); }).find("neither tokenizer.json nor"),
+            std::string::npos);
+  EXPECT_NE(test::message_of([&] { load_tokenizer(path_ / "absent.json"); }).find("absent.json"),
             std::string::npos);
 }
 
