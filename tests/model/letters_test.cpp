@@ -10,6 +10,7 @@
 #include "heed/base/threads.h"
 #include "heed/model/cursor.h"
 #include "heed/ops/ops.h"
+#include "tests/support/letters_case.h"
 #include "tests/support/oracle.h"
 #include "tests/support/small_models.h"
 
@@ -122,40 +123,23 @@ class Answers {
  private:
   Answers() {
     const TemporaryFolder folder;
-    std::ofstream numbers(folder / "numbers.bin", std::ios::binary);
-    int64_t offset = 0;
-    const auto write = [&](const void* data, const Shape& shape, const char* dtype) {
-      Json dims = Json::array();
-      for (int i = 0; i < shape.rank(); ++i) dims.push_back(shape.dim(i));
-      const Json at = {{"dtype", dtype}, {"shape", dims}, {"offset", offset}};
-      numbers.write(static_cast<const char*>(data), 4 * shape.elements());
-      offset += 4 * shape.elements();
-      return at;
-    };
+    test::NumbersFile numbers(folder / "numbers.bin");
     Json asked = Json::array();
     for (const Case& c : cases()) {
-      Json settings = to_json(c.spec);
-      for (const char* unknown : {"initialisation", "deviation", "dropout_everywhere"})
-        settings.erase(unknown);
+      Json settings = test::letters_settings(c.spec);
       settings["memory_length"] = c.memory;
       settings["clamp"] = c.clamp;
-      settings["cluster_order"] = "reverse";
       settings["same_length"] = c.visible == Visible::kSameLength           ? "nv"
                                 : c.visible == Visible::kSameLengthOriginal ? "orig"
                                                                             : "none";
       settings["window"] = c.visible == Visible::kBand ? c.memory : -1;
-      Json parameters = Json::object();
       const model::Weights weights = model::weights_of(c.spec);
-      const model::Source source = weights_for_tests(weights);
-      for (const auto& [name, weight] : weights.plain) {
-        std::vector<float> values(static_cast<size_t>(weight.shape.elements()));
-        source(name, {values.data(), {weight.shape}});
-        parameters[name] = write(values.data(), weight.shape, "f32");
-      }
+      const Json parameters = numbers.write(weights, weights_for_tests(weights));
       Json segments = Json::array();
       for (int64_t segment = 0; segment < kSegments; ++segment)
-        segments.push_back({{"tokens", write(tokens_of(c, segment, 0).data(), {kBatch, kLength}, "i32")},
-                            {"targets", write(tokens_of(c, segment, 1).data(), {kBatch, kLength}, "i32")}});
+        segments.push_back(
+            {{"tokens", numbers.write(tokens_of(c, segment, 0).data(), {kBatch, kLength}, "i32")},
+             {"targets", numbers.write(tokens_of(c, segment, 1).data(), {kBatch, kLength}, "i32")}});
       asked.push_back(
           {{"name", c.name}, {"settings", settings}, {"parameters", parameters}, {"segments", segments}});
     }

@@ -10,6 +10,7 @@
 #include "heed/search/proxies/activation_scores.h"
 #include "heed/search/proxies/probe.h"
 #include "heed/search/proxies/spectrum.h"
+#include "tests/support/letters_case.h"
 
 namespace heed::search {
 namespace {
@@ -51,40 +52,22 @@ class Oracle {
  private:
   Oracle() {
     const TemporaryFolder folder;
-    std::ofstream numbers(folder / "numbers.bin", std::ios::binary);
-    int64_t offset = 0;
-    const auto write = [&](const void* data, const Shape& shape, const char* dtype) {
-      Json dims = Json::array();
-      for (int i = 0; i < shape.rank(); ++i) dims.push_back(shape.dim(i));
-      const Json at = {{"dtype", dtype}, {"shape", dims}, {"offset", offset}};
-      numbers.write(static_cast<const char*>(data), 4 * shape.elements());
-      offset += 4 * shape.elements();
-      return at;
-    };
+    test::NumbersFile numbers(folder / "numbers.bin");
     Json asked = Json::array();
     for (const auto& [name, spec] : models()) {
-      Json settings = to_json(spec);
-      for (const char* unknown : {"initialisation", "deviation", "dropout_everywhere"})
-        settings.erase(unknown);
-      settings["cluster_order"] = "reverse";
+      const Json settings = test::letters_settings(spec);
       const Batch batch = batch_for(spec);
       const model::Weights weights = model::weights_of(spec);
-      const model::Source source = model::first_weights(weights, batch.seed);
-      Json parameters = Json::object();
-      for (const auto& [parameter, weight] : weights.plain) {
-        std::vector<float> values(static_cast<size_t>(weight.shape.elements()));
-        source(parameter, {values.data(), {weight.shape}});
-        parameters[parameter] = write(values.data(), weight.shape, "f32");
-      }
+      const Json parameters = numbers.write(weights, model::first_weights(weights, batch.seed));
       const std::vector<double> map = random_map(spec.vocabulary, batch.seed);
       const std::vector<float> random(map.begin(), map.end());
       asked.push_back({{"name", name},
                        {"settings", settings},
                        {"parameters", parameters},
-                       {"random", write(random.data(), {spec.vocabulary}, "f32")},
+                       {"random", numbers.write(random.data(), {spec.vocabulary}, "f32")},
                        {"segments",
-                        {{{"tokens", write(batch.tokens.data(), {kSequences, kLength}, "i32")},
-                          {"targets", write(batch.targets.data(), {kSequences, kLength}, "i32")}}}}});
+                        {{{"tokens", numbers.write(batch.tokens.data(), {kSequences, kLength}, "i32")},
+                          {"targets", numbers.write(batch.targets.data(), {kSequences, kLength}, "i32")}}}}});
     }
     numbers.close();
     std::ofstream(folder / "cases.json") << Json{{"cases", asked}};
