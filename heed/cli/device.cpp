@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <map>
 
-#include "heed/base/clock.h"
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
 #include "heed/cli/user_profile.h"
@@ -46,22 +45,19 @@ class DeviceVerb : public Verb {
 
   static void fill(const spec::Space& space, measure::DeviceProfile& profile) {
     ProgressLine line;
-    const double begin = now_seconds();
     search::fill_profile(space, profile, [&](const search::ProfileProgress& p) {
-      const double spent = now_seconds() - begin;
-      line.show(text("profiling this device: ", p.done, " of ", p.all, " pieces",
-                     p.share > 0 ? text(", ETA ", format_seconds(spent * (1 - p.share) / p.share)) : ""),
-                p.done == p.all);
+      line.count("profiling this device", p.done, p.all, "timings", p.share);
       stop_if_asked();
     });
   }
 
   Json check(const spec::Space& space, const measure::DeviceProfile& profile) const {
     ProgressLine line;
-    const search::ProfileCheck found = search::check_profile(space, profile, check_, [&](int64_t done) {
-      line.show(text("measuring whole models: ", done, " of ", check_), done == check_);
-      stop_if_asked();
-    });
+    const search::ProfileCheck found =
+        search::check_profile(space, profile, check_, [&](int64_t done, int64_t all) {
+          line.count("measuring whole models", static_cast<size_t>(done), static_cast<size_t>(all), "rounds");
+          stop_if_asked();
+        });
     if (!json_)
       std::printf(
           "sums of pieces against %lld random models measured whole: off by %.1f%% median, %.1f%% at the "

@@ -6,6 +6,8 @@
 #include <cstdio>
 
 #include "heed/base/clock.h"
+#include "heed/base/error.h"
+#include "heed/base/units.h"
 
 namespace heed::cli {
 namespace {
@@ -31,6 +33,19 @@ void ProgressLine::show(const std::string& line, bool last) {
   open_ = terminal && !last;
   std::fprintf(stderr, terminal ? "\r\033[K%s%s" : "%s%s", line.c_str(), open_ ? "" : "\n");
   std::fflush(stderr);
+}
+
+void ProgressLine::count(const std::string& doing, size_t done, size_t all, const std::string& things,
+                         double share) {
+  if (doing != doing_) doing_ = doing, began_ = now_seconds(), first_share_ = share;
+  const double worked = share - first_share_;
+  const std::string eta =
+      worked > 0 ? ", ETA " + format_seconds((now_seconds() - began_) * (1 - share) / worked) : "";
+  show(text(doing, ": ", done, " of ", all, " ", things, eta), done == all);
+}
+
+void ProgressLine::count(const std::string& doing, size_t done, size_t all, const std::string& things) {
+  count(doing, done, all, things, static_cast<double>(done) / static_cast<double>(all));
 }
 
 void ProgressLine::say(const std::string& line) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "heed/base/clock.h"
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
@@ -21,28 +20,16 @@ class Observer : public search::SearchObserver {
  public:
   void note(const std::string& sentence) override { line_.say(sentence); }
   void profiling(const search::ProfileProgress& p) override {
-    if (p.done == p.all) return;
-    if (begin_ == 0) begin_ = now_seconds(), first_ = p.share;
-    const double spent = now_seconds() - begin_, share = (p.share - first_) / std::max(1e-9, 1 - first_);
-    line_.show(text("profiling this device: ", p.done, " of ", p.all, " pieces",
-                    share > 0 ? text(", ETA ", format_seconds(spent * (1 - share) / share)) : ""),
-               false);
+    if (p.done < p.all) line_.count("profiling this device", p.done, p.all, "timings", p.share);
   }
   void searching(size_t evaluated) override { line_.show(text("searching: ", evaluated, " models"), false); }
   void measuring(size_t done, size_t all) override {
-    if (done == 1) begin_ = now_seconds();
-    const double spent = now_seconds() - begin_;
-    line_.show(text("measuring whole models: ", done, " of ", all,
-                    done > 1 ? text(", ETA ", format_seconds(spent / static_cast<double>(done - 1) *
-                                                             static_cast<double>(all - done)))
-                             : ""),
-               done == all);
+    line_.count("measuring whole models", done, all, "rounds");
   }
   bool stop() override { return StopSignals::asked(); }
 
  private:
   ProgressLine line_;
-  double begin_ = 0, first_ = 0;
 };
 
 class Search : public Verb {

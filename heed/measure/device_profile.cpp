@@ -18,10 +18,10 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
         "CREATE TABLE IF NOT EXISTS devices (id INTEGER PRIMARY KEY, fingerprint TEXT UNIQUE NOT NULL, "
         "description TEXT NOT NULL, first_seen TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP)");
     database.execute(
-        "CREATE TABLE IF NOT EXISTS pieces (device INTEGER NOT NULL REFERENCES devices(id), key TEXT NOT "
-        "NULL, "
-        "median REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, runs INTEGER NOT NULL, "
-        "measured TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (device, key))");
+        "CREATE TABLE IF NOT EXISTS timings (device INTEGER NOT NULL REFERENCES devices(id), piece TEXT NOT "
+        "NULL, round INTEGER NOT NULL, median REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, "
+        "runs INTEGER NOT NULL, measured TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, "
+        "PRIMARY KEY (device, piece, round))");
     store::Statement(database, "INSERT OR IGNORE INTO devices (fingerprint, description) VALUES (?, ?)")
         .with(std::string_view(device.fingerprint()), std::string_view(to_json(device).dump()))
         .run();
@@ -29,9 +29,21 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   store::Statement id(database, "SELECT id FROM devices WHERE fingerprint = ?");
   id.with(std::string_view(device.fingerprint())).step();
   device_ = id.integer(0);
-  store::Statement rows(database, "SELECT key, median, low, high, runs FROM pieces WHERE device = ?");
+  store::Statement rows(database,
+                        "SELECT piece, round, median, low, high, runs FROM timings WHERE device = ?");
   for (rows.with(device_); rows.step();)
-    pieces_[rows.text(0)] = {rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))};
+    rounds_[{rows.text(0), rows.integer(1)}] = {rows.real(2), rows.real(3), rows.real(4),
+                                                static_cast<int>(rows.integer(5))};
+  for (const auto& [which, timing] : rounds_) {
+    if (!pieces_.contains(which.first)) combine_rounds(which.first);
+  }
+}
+
+void DeviceProfile::combine_rounds(const std::string& key) {
+  std::vector<Timing> rounds;
+  for (auto at = rounds_.lower_bound({key, INT64_MIN}); at != rounds_.end() && at->first.first == key; ++at)
+    rounds.push_back(at->second);
+  pieces_[key] = combine(std::move(rounds));
 }
 
 std::optional<Timing> DeviceProfile::find(const std::string& key) const {
@@ -39,15 +51,18 @@ std::optional<Timing> DeviceProfile::find(const std::string& key) const {
   return found == pieces_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void DeviceProfile::save(const std::map<std::string, Timing>& timings) {
+void DeviceProfile::save(int64_t round, const std::map<std::string, Timing>& timings) {
   database_.transaction([&] {
     store::Statement insert(database_,
-                            "INSERT OR REPLACE INTO pieces (device, key, median, low, high, runs) "
-                            "VALUES (?, ?, ?, ?, ?, ?)");
+                            "INSERT OR REPLACE INTO timings (device, piece, round, median, low, high, runs) "
+                            "VALUES (?, ?, ?, ?, ?, ?, ?)");
     for (const auto& [key, t] : timings)
-      insert.with(device_, std::string_view(key), t.median, t.low, t.high, int64_t{t.runs}).run();
+      insert.with(device_, std::string_view(key), round, t.median, t.low, t.high, int64_t{t.runs}).run();
   });
-  for (const auto& [key, timing] : timings) pieces_[key] = timing;
+  for (const auto& [key, timing] : timings) {
+    rounds_[{key, round}] = timing;
+    combine_rounds(key);
+  }
 }
 
 }  // namespace heed::measure

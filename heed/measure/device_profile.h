@@ -21,13 +21,17 @@ class DeviceProfile {
 
   const std::map<std::string, Timing>& pieces() const { return pieces_; }
   std::optional<Timing> find(const std::string& key) const;
-  // On disk when it returns.
-  void save(const std::map<std::string, Timing>& timings);
+  bool has(const std::string& key, int64_t round) const { return rounds_.contains({key, round}); }
+  // A round of timings. On disk when it returns.
+  void save(int64_t round, const std::map<std::string, Timing>& timings);
 
  private:
+  void combine_rounds(const std::string& key);
+
   const store::Database& database_;
   int64_t device_;
-  std::map<std::string, Timing> pieces_;
+  std::map<std::pair<std::string, int64_t>, Timing> rounds_;
+  std::map<std::string, Timing> pieces_;  // of all their rounds
 };
 
 }  // namespace heed::measure

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "heed/base/philox.h"
+#include "heed/base/process.h"
 #include "heed/measure/words.h"
 
 namespace heed::measure {
@@ -64,6 +65,13 @@ std::vector<double> TimedModel::run_parts() {
   std::vector<double> seconds(parts_);
   program_->run(std::span(seconds));
   return seconds;
+}
+
+WholeTiming time_whole(const spec::ModelSpec& spec, int64_t length, int runs) {
+  const int64_t before = resident_bytes();
+  TimedModel model(spec, prompt_use(length));
+  const Timing timing = time([&] { model.run(); }, 0, runs);
+  return {timing, resident_bytes() - before};
 }
 
 }  // namespace heed::measure

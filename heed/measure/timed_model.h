@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "heed/measure/timing.h"
 #include "heed/model/model.h"
 
 namespace heed::measure {
@@ -28,6 +29,13 @@ class TimedModel {
   std::unique_ptr<graph::Program> program_;
   size_t parts_;
 };
+
+// A round of whole prompts: the model is made, warmed up and run so often.
+struct WholeTiming {
+  Timing timing;
+  int64_t bytes = 0;  // the process grew by
+};
+WholeTiming time_whole(const spec::ModelSpec& spec, int64_t length, int runs = 5);
 
 // The graph alone, for counting and planning.
 std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const model::Use& use,

@@ -17,6 +17,21 @@ Timing summarise(std::vector<double> seconds) {
   return {at(0.5), at(0.1), at(0.9), static_cast<int>(seconds.size())};
 }
 
+Timing combine(std::vector<Timing> rounds) {
+  if (rounds.empty()) return {};
+  std::sort(rounds.begin(), rounds.end(), [](const auto& a, const auto& b) { return a.median < b.median; });
+  const size_t middle = rounds.size() / 2;
+  Timing all = rounds[middle];
+  if (rounds.size() % 2 == 0) all.median = (rounds[middle - 1].median + rounds[middle].median) / 2;
+  all.runs = 0;
+  for (const Timing& round : rounds) {
+    all.low = std::min(all.low, round.low);
+    all.high = std::max(all.high, round.high);
+    all.runs += round.runs;
+  }
+  return all;
+}
+
 Timing time(const std::function<void()>& body, double budget, int least) {
   body();
   std::vector<double> seconds;

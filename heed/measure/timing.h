@@ -14,6 +14,9 @@ struct Timing {
 };
 
 Timing summarise(std::vector<double> seconds);
+// Of rounds apart from each other: the middle one, so that a busy moment of the machine does not count, with
+// the spread of them all.
+Timing combine(std::vector<Timing> rounds);
 
 // Runs once to warm up, then at least `least` times and until `budget` seconds are spent.
 Timing time(const std::function<void()>& body, double budget, int least);

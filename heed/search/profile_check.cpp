@@ -7,26 +7,40 @@
 #include "heed/search/strategies/genes.h"
 
 namespace heed::search {
+namespace {
+
+// Models are timed in turns, so that a busy moment of the machine does not fall on one of them.
+constexpr int64_t kRounds = 3;
+
+}  // namespace
 
 ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfile& profile, int64_t count,
-                           const std::function<void(int64_t done)>& progress) {
+                           const std::function<void(int64_t done, int64_t all)>& progress) {
   ProfiledCosts costs(space, profile);
   const GenePool pool(space);
   Rng rng(30);
   ProfileCheck check;
-  std::vector<double> errors;
-  for (int64_t attempts = 0; static_cast<int64_t>(errors.size()) < count; ++attempts) {
+  std::vector<spec::ModelSpec> models;
+  for (int64_t attempts = 0; static_cast<int64_t>(models.size()) < count; ++attempts) {
     if (attempts > 1000 * count)
       throw failure("hardly any random model of ", space.name, " has as many parameters as it asks for");
     const auto candidate = pool.decode(pool.draw(rng));
     if (!candidate) continue;
     const Cost cost = costs.of(*candidate);
     if (cost.decoder < space.least_decoder || cost.decoder > space.most_decoder) continue;
-    measure::TimedModel model(space.model_of(*candidate), measure::prompt_use(space.length));
-    const double measured = measure::time([&] { model.run(); }, 0.5, 9).median;
-    check.models.push_back({space.key_of(*candidate), cost.latency, measured});
-    errors.push_back(std::abs(cost.latency / measured - 1));
-    progress(static_cast<int64_t>(errors.size()));
+    models.push_back(space.model_of(*candidate));
+    check.models.push_back({space.key_of(*candidate), cost.latency, 0});
+  }
+  std::vector<std::vector<measure::Timing>> rounds(models.size());
+  for (int64_t done = 0; done < kRounds * count; ++done) {
+    const auto i = static_cast<size_t>(done % count);
+    rounds[i].push_back(measure::time_whole(models[i], space.length).timing);
+    progress(done + 1, kRounds * count);
+  }
+  std::vector<double> errors;
+  for (size_t i = 0; i < models.size(); ++i) {
+    check.models[i].measured = measure::combine(rounds[i]).median;
+    errors.push_back(std::abs(check.models[i].predicted / check.models[i].measured - 1));
   }
   std::sort(errors.begin(), errors.end());
   const auto at = [&](double share) {

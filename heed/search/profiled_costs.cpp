@@ -14,9 +14,11 @@ namespace {
 // Weights of a model that pieces are timed in: more than caches hold, less than devices have.
 constexpr int64_t kGroupBytes = 96 << 20;
 constexpr size_t kMostBlocks = 48;
-// Runs of such a model: at least so many, and for so long.
-constexpr int kLeastRuns = 9, kMostRuns = 60;
-constexpr double kSeconds = 0.25;
+// Every piece is timed in rounds apart from each other, among other neighbours each time: a machine is busy
+// for seconds on end. A round is at least so many runs, and takes so long.
+constexpr int64_t kRounds = 3;
+constexpr int kLeastRuns = 4, kMostRuns = 25;
+constexpr double kSeconds = 0.1;
 
 // A model with nothing but these blocks, each with the lists it needs.
 spec::ModelSpec model_of_blocks(const spec::Space& space, int64_t width,
@@ -68,31 +70,48 @@ class Profiler {
   void run() {
     collect();
     report();
+    for (int64_t round = 0; round < kRounds; ++round) {
+      Rng rng(static_cast<uint64_t>(round + 1));
+      for (const auto& [width, blocks] : blocks_) time_in_groups(lacking(blocks, round), round, rng);
+      for (const Piece& piece : lacking(frames_, round)) time_frame(piece, round);
+    }
+  }
+
+ private:
+  std::vector<Piece> lacking(const std::vector<Piece>& pieces, int64_t round) const {
+    std::vector<Piece> some;
+    for (const Piece& piece : pieces) {
+      if (!profile_.has(piece.key, round)) some.push_back(piece);
+    }
+    return some;
+  }
+
+  // In random order.
+  void time_in_groups(std::vector<Piece> pieces, int64_t round, Rng& rng) {
+    for (size_t i = pieces.size(); i > 1; --i)
+      std::swap(pieces[i - 1], pieces[static_cast<size_t>(rng.below(static_cast<int64_t>(i)))]);
     std::vector<Piece> group;
     int64_t bytes = 0;
-    for (const Piece& piece : blocks_) {
-      if (!group.empty() && (piece.width != group.back().width || bytes + piece.bytes > kGroupBytes ||
-                             group.size() == kMostBlocks)) {
-        time_blocks(group);
+    for (const Piece& piece : pieces) {
+      if (!group.empty() && (bytes + piece.bytes > kGroupBytes || group.size() == kMostBlocks)) {
+        time_blocks(group, round);
         group.clear(), bytes = 0;
       }
       group.push_back(piece);
       bytes += piece.bytes;
     }
-    if (!group.empty()) time_blocks(group);
-    for (const Piece& piece : frames_) time_frame(piece);
+    if (!group.empty()) time_blocks(group, round);
   }
 
- private:
-  // What is not known yet. Blocks of a width stand together, in random order.
+  // Everything that the space holds, and what of it is left to do.
   void collect() {
     std::set<std::string> seen;
     for (const int64_t width : space_.width) {
-      std::vector<Piece> here;
+      std::vector<Piece>& here = blocks_[width];
       for (const spec::Layer& layer : space_.options(width)) {
         for (const char letter : space_.layer[static_cast<size_t>(layer.kind)]) {
           const std::string key = block_key(space_, width, letter, layer);
-          if (letter == 'i' || !seen.insert(key).second || !wanted(key)) continue;
+          if (letter == 'i' || !seen.insert(key).second) continue;
           const graph::Graph graph = *measure::build_timed(model_of_blocks(space_, width, {layer}, {letter}),
                                                            measure::prompt_use(space_.length));
           here.push_back({key,
@@ -104,15 +123,12 @@ class Profiler {
                           graph::count(graph).total.flops});
         }
       }
-      Rng rng(1);
-      for (size_t i = here.size(); i > 1; --i)
-        std::swap(here[i - 1], here[static_cast<size_t>(rng.below(static_cast<int64_t>(i)))]);
-      blocks_.insert(blocks_.end(), here.begin(), here.end());
+      for (const Piece& piece : here) expect(piece);
     }
     for (const spec::Frame& frame : space_.frames()) {
       const std::string key = frame_key(space_, frame);
       const std::vector<spec::Layer> options = space_.options(frame.width);
-      if (options.empty() || !seen.insert(key).second || !wanted(key)) continue;
+      if (options.empty() || !seen.insert(key).second) continue;
       // With attention inside, where there is any: it asks for the distances, which count with the frame.
       spec::Layer inside = options.back();
       for (const spec::Layer& option : options) {
@@ -123,16 +139,18 @@ class Profiler {
       frames_.push_back({key, frame.width, 0, inside, frame, graph::plan(graph).memory.weights,
                          graph::count(graph).total.flops});
     }
-    for (const auto* list : {&blocks_, &frames_}) {
-      for (const Piece& piece : *list) work_ += work_of(piece);
-    }
+    for (const Piece& piece : frames_) expect(piece);
   }
 
-  bool wanted(const std::string& key) {
-    ++progress_now_.all;
-    if (!profile_.find(key)) return true;
-    ++progress_now_.done;
-    return false;
+  void expect(const Piece& piece) {
+    for (int64_t round = 0; round < kRounds; ++round) {
+      ++progress_now_.all;
+      if (profile_.has(piece.key, round)) {
+        ++progress_now_.done;
+      } else {
+        work_ += work_of(piece);
+      }
+    }
   }
 
   // In nanoseconds, roughly: runs, and making the weights.
@@ -153,7 +171,7 @@ class Profiler {
     return samples;
   }
 
-  void time_blocks(const std::vector<Piece>& group) {
+  void time_blocks(const std::vector<Piece>& group, int64_t round) {
     std::vector<spec::Layer> layers;
     std::vector<char> letters;
     for (const Piece& piece : group) layers.push_back(piece.layer), letters.push_back(piece.letter);
@@ -173,16 +191,17 @@ class Profiler {
         seconds.insert(seconds.end(), samples[at + 1].begin(), samples[at + 1].end());
       timings[group[i].key] = measure::summarise(std::move(seconds));
     }
-    save(timings, group);
+    save(round, timings, group);
   }
 
-  void time_frame(const Piece& piece) {
+  void time_frame(const Piece& piece, int64_t round) {
     const auto samples = timed(space_.model_of({piece.frame, {piece.layer, piece.layer}}));
-    save({{piece.key, measure::summarise(samples[0])}}, {piece});
+    save(round, {{piece.key, measure::summarise(samples[0])}}, {piece});
   }
 
-  void save(const std::map<std::string, measure::Timing>& timings, const std::vector<Piece>& pieces) {
-    profile_.save(timings);
+  void save(int64_t round, const std::map<std::string, measure::Timing>& timings,
+            const std::vector<Piece>& pieces) {
+    profile_.save(round, timings);
     for (const Piece& piece : pieces) worked_ += work_of(piece);
     progress_now_.done += pieces.size();
     report();
@@ -196,7 +215,8 @@ class Profiler {
   const spec::Space& space_;
   measure::DeviceProfile& profile_;
   const std::function<void(const ProfileProgress&)>& progress_;
-  std::vector<Piece> blocks_, frames_;
+  std::map<int64_t, std::vector<Piece>> blocks_;  // by width
+  std::vector<Piece> frames_;
   double work_ = 0, worked_ = 0;
   ProfileProgress progress_now_;
 };

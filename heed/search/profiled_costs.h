@@ -26,7 +26,7 @@ class ProfiledCosts : public GraphCosts {
 };
 
 struct ProfileProgress {
-  size_t done = 0, all = 0;  // pieces
+  size_t done = 0, all = 0;  // timings: pieces, each in several rounds
   double share = 0;          // of the work
 };
 // Times what the profile does not hold yet. Saved group by group: what was measured is never lost.

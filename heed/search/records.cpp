@@ -53,12 +53,12 @@ void Records::save(const std::vector<std::pair<std::string, Evaluated>>& batch,
   for (const auto& [key, e] : batch) known_[key] = {e.cost, e.score};
 }
 
-std::optional<Measurement> Records::measurement(const std::string& key, int64_t round) const {
+std::optional<measure::WholeTiming> Records::measurement(const std::string& key, int64_t round) const {
   const auto found = measured_.find({key, round});
   return found == measured_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Records::save(const std::string& key, int64_t round, const Measurement& m) {
+void Records::save(const std::string& key, int64_t round, const measure::WholeTiming& m) {
   database_.transaction([&] {
     Statement(database_,
               "INSERT OR REPLACE INTO measurements (key, round, median, low, high, runs, bytes) "

@@ -4,16 +4,11 @@
 #include <map>
 #include <optional>
 
-#include "heed/measure/timing.h"
+#include "heed/measure/timed_model.h"
 #include "heed/search/cost.h"
 #include "heed/store/database.h"
 
 namespace heed::search {
-
-struct Measurement {
-  measure::Timing timing;
-  int64_t bytes = 0;  // the process grew by
-};
 
 class Records {
  public:
@@ -25,8 +20,8 @@ class Records {
             const std::vector<std::string>& specs);
   size_t evaluated() const { return known_.size(); }
 
-  std::optional<Measurement> measurement(const std::string& key, int64_t round) const;
-  void save(const std::string& key, int64_t round, const Measurement& measurement);
+  std::optional<measure::WholeTiming> measurement(const std::string& key, int64_t round) const;
+  void save(const std::string& key, int64_t round, const measure::WholeTiming& measurement);
 
  private:
   struct Known {
@@ -35,7 +30,7 @@ class Records {
   };
   store::Database database_;
   std::map<std::string, Known> known_;
-  std::map<std::pair<std::string, int64_t>, Measurement> measured_;
+  std::map<std::pair<std::string, int64_t>, measure::WholeTiming> measured_;
 };
 
 }  // namespace heed::search

@@ -6,7 +6,6 @@
 #include "heed/base/clock.h"
 #include "heed/base/csv.h"
 #include "heed/base/files.h"
-#include "heed/base/process.h"
 #include "heed/base/units.h"
 #include "heed/measure/timed_model.h"
 #include "heed/search/baselines.h"
@@ -24,7 +23,6 @@ namespace fs = std::filesystem;
 
 // Whole models are timed in turns, so that a busy moment of the machine does not fall on one of them.
 constexpr int64_t kRounds = 3;
-constexpr int kRunsOfARound = 5;
 constexpr int64_t kSequences = 16;  // for a proxy that runs the model
 
 Json config_of(const SearchRequest& r) {
@@ -41,13 +39,6 @@ Json config_of(const SearchRequest& r) {
           {"baselines", r.baselines},
           {"limits", limits},
           {"settings", to_json(r.settings)}};
-}
-
-Measurement measured_whole(const spec::ModelSpec& model, int64_t length) {
-  const int64_t before = resident_bytes();
-  measure::TimedModel timed(model, measure::prompt_use(length));
-  const measure::Timing timing = measure::time([&] { timed.run(); }, 0, kRunsOfARound);
-  return {timing, resident_bytes() - before};
 }
 
 class Search {
@@ -116,7 +107,7 @@ class Search {
       evaluated.cost = costs_.planned(candidate);
       // What is out for its size need not be timed.
       if (inside(evaluated.cost))
-        evaluated.cost.latency = measured_whole(space_.model_of(candidate), space_.length).timing.median;
+        evaluated.cost.latency = measure::time_whole(space_.model_of(candidate), space_.length).timing.median;
     } else {
       evaluated.cost = costs_.of(candidate);
     }
@@ -220,28 +211,22 @@ class Search {
   void measure_models(std::vector<FoundModel*> models) {
     const size_t all = models.size() * kRounds;
     size_t done = 0;
-    std::vector<std::vector<Measurement>> found(models.size());
+    std::vector<std::vector<measure::Timing>> rounds(models.size());
     for (int64_t round = 0; round < kRounds; ++round) {
       for (size_t i = 0; i < models.size(); ++i) {
         check_stop();
         const std::string key = measure::piece_key(models[i]->model, space_.length);
         auto measurement = records_.measurement(key, round);
         if (!measurement) {
-          measurement = measured_whole(models[i]->model, space_.length);
+          measurement = measure::time_whole(models[i]->model, space_.length);
           records_.save(key, round, *measurement);
         }
-        found[i].push_back(*measurement);
+        rounds[i].push_back(measurement->timing);
+        models[i]->resident = std::max(models[i]->resident, measurement->bytes);
         observer_.measuring(++done, all);
       }
     }
-    for (size_t i = 0; i < models.size(); ++i) {
-      std::sort(found[i].begin(), found[i].end(),
-                [](const auto& a, const auto& b) { return a.timing.median < b.timing.median; });
-      models[i]->measured = found[i][kRounds / 2].timing;
-      models[i]->measured.low = found[i].front().timing.low;
-      models[i]->measured.high = found[i].back().timing.high;
-      for (const Measurement& m : found[i]) models[i]->resident = std::max(models[i]->resident, m.bytes);
-    }
+    for (size_t i = 0; i < models.size(); ++i) models[i]->measured = measure::combine(rounds[i]);
   }
 
   FoundModel found(std::string name, const Evaluated& e) const {
