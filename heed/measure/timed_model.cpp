@@ -32,7 +32,11 @@ model::Source made_up_weights(const model::Weights& weights) {
     const auto mean = static_cast<float>(name.ends_with("recurrence.alpha") ? 1 : initial.mean),
                spread = static_cast<float>(initial.spread);
     const auto to = into.floats();
-    for (size_t i = 0; i < to.size(); ++i) to[i] = mean + spread * numbers[i % numbers.size()];
+    // What repeats is copied: weights of hundreds of megabytes are made again and again.
+    const size_t once = std::min(to.size(), numbers.size());
+    for (size_t i = 0; i < once; ++i) to[i] = mean + spread * numbers[i];
+    for (size_t i = once; i < to.size(); i += once)
+      std::copy_n(to.begin(), std::min(once, to.size() - i), to.begin() + static_cast<std::ptrdiff_t>(i));
   };
 }
 
