@@ -54,8 +54,8 @@ class DeviceVerb : public Verb {
   Json check(const spec::Space& space, const measure::DeviceProfile& profile) const {
     ProgressLine line;
     const search::ProfileCheck found =
-        search::check_profile(space, profile, check_, [&](int64_t done, int64_t all) {
-          line.count("measuring whole models", static_cast<size_t>(done), static_cast<size_t>(all), "rounds");
+        search::check_profile(space, profile, check_, [&](size_t done, size_t all) {
+          line.count("measuring whole models", done, all, "rounds");
           stop_if_asked();
         });
     if (!json_)

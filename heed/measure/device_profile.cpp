@@ -29,21 +29,18 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   store::Statement id(database, "SELECT id FROM devices WHERE fingerprint = ?");
   id.with(std::string_view(device.fingerprint())).step();
   device_ = id.integer(0);
-  store::Statement rows(database,
-                        "SELECT piece, round, median, low, high, runs FROM timings WHERE device = ?");
+  store::Statement rows(
+      database, "SELECT piece, median, low, high, runs FROM timings WHERE device = ? ORDER BY piece, round");
   for (rows.with(device_); rows.step();)
-    rounds_[{rows.text(0), rows.integer(1)}] = {rows.real(2), rows.real(3), rows.real(4),
-                                                static_cast<int>(rows.integer(5))};
-  for (const auto& [which, timing] : rounds_) {
-    if (!pieces_.contains(which.first)) combine_rounds(which.first);
-  }
+    rounds_[rows.text(0)].push_back(
+        {rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))});
+  for (const auto& [key, rounds] : rounds_) pieces_[key] = combine(rounds);
 }
 
-void DeviceProfile::combine_rounds(const std::string& key) {
-  std::vector<Timing> rounds;
-  for (auto at = rounds_.lower_bound({key, INT64_MIN}); at != rounds_.end() && at->first.first == key; ++at)
-    rounds.push_back(at->second);
-  pieces_[key] = combine(std::move(rounds));
+const std::vector<Timing>& DeviceProfile::rounds(const std::string& key) const {
+  static const std::vector<Timing> none;
+  const auto found = rounds_.find(key);
+  return found == rounds_.end() ? none : found->second;
 }
 
 std::optional<Timing> DeviceProfile::find(const std::string& key) const {
@@ -51,17 +48,20 @@ std::optional<Timing> DeviceProfile::find(const std::string& key) const {
   return found == pieces_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void DeviceProfile::save(int64_t round, const std::map<std::string, Timing>& timings) {
+void DeviceProfile::add(const std::map<std::string, Timing>& timings) {
   database_.transaction([&] {
     store::Statement insert(database_,
                             "INSERT OR REPLACE INTO timings (device, piece, round, median, low, high, runs) "
                             "VALUES (?, ?, ?, ?, ?, ?, ?)");
     for (const auto& [key, t] : timings)
-      insert.with(device_, std::string_view(key), round, t.median, t.low, t.high, int64_t{t.runs}).run();
+      insert
+          .with(device_, std::string_view(key), static_cast<int64_t>(rounds(key).size()), t.median, t.low,
+                t.high, int64_t{t.runs})
+          .run();
   });
   for (const auto& [key, timing] : timings) {
-    rounds_[{key, round}] = timing;
-    combine_rounds(key);
+    rounds_[key].push_back(timing);
+    pieces_[key] = combine(rounds_[key]);
   }
 }
 

@@ -21,17 +21,15 @@ class DeviceProfile {
 
   const std::map<std::string, Timing>& pieces() const { return pieces_; }
   std::optional<Timing> find(const std::string& key) const;
-  bool has(const std::string& key, int64_t round) const { return rounds_.contains({key, round}); }
-  // A round of timings. On disk when it returns.
-  void save(int64_t round, const std::map<std::string, Timing>& timings);
+  const std::vector<Timing>& rounds(const std::string& key) const;
+  // One more round of each. On disk when it returns.
+  void add(const std::map<std::string, Timing>& timings);
 
  private:
-  void combine_rounds(const std::string& key);
-
   const store::Database& database_;
   int64_t device_;
-  std::map<std::pair<std::string, int64_t>, Timing> rounds_;
-  std::map<std::string, Timing> pieces_;  // of all their rounds
+  std::map<std::string, std::vector<Timing>> rounds_;
+  std::map<std::string, Timing> pieces_;
 };
 
 }  // namespace heed::measure

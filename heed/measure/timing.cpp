@@ -7,6 +7,12 @@
 #include "heed/tensor/buffer.h"
 
 namespace heed::measure {
+namespace {
+
+// What is timed twice on a quiet machine is nearer than this.
+constexpr double kAgreement = 0.04;
+
+}  // namespace
 
 Timing summarise(std::vector<double> seconds) {
   if (seconds.empty()) return {};
@@ -30,6 +36,34 @@ Timing combine(std::vector<Timing> rounds) {
     all.runs += round.runs;
   }
   return all;
+}
+
+bool settled(const std::vector<Timing>& rounds) {
+  if (rounds.size() < kLeastRounds || rounds.size() >= kMostRounds) return rounds.size() >= kMostRounds;
+  double fastest = rounds[0].median;
+  for (const Timing& round : rounds) fastest = std::min(fastest, round.median);
+  return combine(rounds).median <= (1 + kAgreement) * fastest;
+}
+
+std::vector<Timing> time_in_turns(size_t things,
+                                  const std::function<Timing(size_t which, int64_t round)>& time_one,
+                                  const std::function<void(size_t done, size_t all)>& progress) {
+  std::vector<std::vector<Timing>> rounds(things);
+  size_t done = 0;
+  for (size_t round = 0; round < kMostRounds; ++round) {
+    std::vector<size_t> left;
+    for (size_t i = 0; i < things; ++i) {
+      if (!settled(rounds[i])) left.push_back(i);
+    }
+    const size_t all = std::max(kLeastRounds * things, done + left.size());
+    for (const size_t i : left) {
+      rounds[i].push_back(time_one(i, static_cast<int64_t>(round)));
+      progress(++done, all);
+    }
+  }
+  std::vector<Timing> timings;
+  for (auto& of_one : rounds) timings.push_back(combine(std::move(of_one)));
+  return timings;
 }
 
 Timing time(const std::function<void()>& body, double budget, int least) {

@@ -7,15 +7,8 @@
 #include "heed/search/strategies/genes.h"
 
 namespace heed::search {
-namespace {
-
-// Models are timed in turns, so that a busy moment of the machine does not fall on one of them.
-constexpr int64_t kRounds = 3;
-
-}  // namespace
-
 ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfile& profile, int64_t count,
-                           const std::function<void(int64_t done, int64_t all)>& progress) {
+                           const std::function<void(size_t done, size_t all)>& progress) {
   ProfiledCosts costs(space, profile);
   const GenePool pool(space);
   Rng rng(30);
@@ -31,15 +24,12 @@ ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfil
     models.push_back(space.model_of(*candidate));
     check.models.push_back({space.key_of(*candidate), cost.latency, 0});
   }
-  std::vector<std::vector<measure::Timing>> rounds(models.size());
-  for (int64_t done = 0; done < kRounds * count; ++done) {
-    const auto i = static_cast<size_t>(done % count);
-    rounds[i].push_back(measure::time_whole(models[i], space.length).timing);
-    progress(done + 1, kRounds * count);
-  }
+  const std::vector<measure::Timing> timings = measure::time_in_turns(
+      models.size(), [&](size_t i, int64_t) { return measure::time_whole(models[i], space.length).timing; },
+      progress);
   std::vector<double> errors;
   for (size_t i = 0; i < models.size(); ++i) {
-    check.models[i].measured = measure::combine(rounds[i]).median;
+    check.models[i].measured = timings[i].median;
     errors.push_back(std::abs(check.models[i].predicted / check.models[i].measured - 1));
   }
   std::sort(errors.begin(), errors.end());

@@ -16,6 +16,6 @@ struct ProfileCheck {
 
 // Draws models that the profile was not made from and measures them whole, in turns.
 ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfile& profile, int64_t count,
-                           const std::function<void(int64_t done, int64_t all)>& progress);
+                           const std::function<void(size_t done, size_t all)>& progress);
 
 }  // namespace heed::search

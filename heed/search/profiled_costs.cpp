@@ -16,7 +16,6 @@ constexpr int64_t kGroupBytes = 96 << 20;
 constexpr size_t kMostBlocks = 48;
 // Every piece is timed in rounds apart from each other, among other neighbours each time: a machine is busy
 // for seconds on end. A round is at least so many runs, and takes so long.
-constexpr int64_t kRounds = 3;
 constexpr int kLeastRuns = 4, kMostRuns = 25;
 constexpr double kSeconds = 0.1;
 
@@ -70,37 +69,41 @@ class Profiler {
   void run() {
     collect();
     report();
-    for (int64_t round = 0; round < kRounds; ++round) {
-      Rng rng(static_cast<uint64_t>(round + 1));
-      for (const auto& [width, blocks] : blocks_) time_in_groups(lacking(blocks, round), round, rng);
-      for (const Piece& piece : lacking(frames_, round)) time_frame(piece, round);
+    for (size_t round = 0; round < measure::kMostRounds; ++round) {
+      Rng rng(round + 1);
+      for (const auto& [width, blocks] : blocks_) time_in_groups(unsettled(blocks, round), rng);
+      for (const Piece& piece : unsettled(frames_, round)) time_frame(piece);
     }
   }
 
  private:
-  std::vector<Piece> lacking(const std::vector<Piece>& pieces, int64_t round) const {
+  // What has this round before it. Rounds that were not to be expected are more work.
+  std::vector<Piece> unsettled(const std::vector<Piece>& pieces, size_t round) {
     std::vector<Piece> some;
     for (const Piece& piece : pieces) {
-      if (!profile_.has(piece.key, round)) some.push_back(piece);
+      const auto& rounds = profile_.rounds(piece.key);
+      if (rounds.size() != round || measure::settled(rounds)) continue;
+      some.push_back(piece);
+      if (round >= measure::kLeastRounds) expect(piece, 1);
     }
     return some;
   }
 
   // In random order.
-  void time_in_groups(std::vector<Piece> pieces, int64_t round, Rng& rng) {
+  void time_in_groups(std::vector<Piece> pieces, Rng& rng) {
     for (size_t i = pieces.size(); i > 1; --i)
       std::swap(pieces[i - 1], pieces[static_cast<size_t>(rng.below(static_cast<int64_t>(i)))]);
     std::vector<Piece> group;
     int64_t bytes = 0;
     for (const Piece& piece : pieces) {
       if (!group.empty() && (bytes + piece.bytes > kGroupBytes || group.size() == kMostBlocks)) {
-        time_blocks(group, round);
+        time_blocks(group);
         group.clear(), bytes = 0;
       }
       group.push_back(piece);
       bytes += piece.bytes;
     }
-    if (!group.empty()) time_blocks(group, round);
+    if (!group.empty()) time_blocks(group);
   }
 
   // Everything that the space holds, and what of it is left to do.
@@ -123,7 +126,6 @@ class Profiler {
                           graph::count(graph).total.flops});
         }
       }
-      for (const Piece& piece : here) expect(piece);
     }
     for (const spec::Frame& frame : space_.frames()) {
       const std::string key = frame_key(space_, frame);
@@ -139,18 +141,21 @@ class Profiler {
       frames_.push_back({key, frame.width, 0, inside, frame, graph::plan(graph).memory.weights,
                          graph::count(graph).total.flops});
     }
-    for (const Piece& piece : frames_) expect(piece);
+    for (const auto& [width, blocks] : blocks_) {
+      for (const Piece& piece : blocks) expect_all(piece);
+    }
+    for (const Piece& piece : frames_) expect_all(piece);
   }
 
-  void expect(const Piece& piece) {
-    for (int64_t round = 0; round < kRounds; ++round) {
-      ++progress_now_.all;
-      if (profile_.has(piece.key, round)) {
-        ++progress_now_.done;
-      } else {
-        work_ += work_of(piece);
-      }
-    }
+  void expect_all(const Piece& piece) {
+    const size_t done = profile_.rounds(piece.key).size();
+    progress_now_.done += done, progress_now_.all += done;
+    if (done < measure::kLeastRounds) expect(piece, measure::kLeastRounds - done);
+  }
+
+  void expect(const Piece& piece, size_t rounds) {
+    progress_now_.all += rounds;
+    work_ += static_cast<double>(rounds) * work_of(piece);
   }
 
   // In nanoseconds, roughly: runs, and making the weights.
@@ -171,7 +176,7 @@ class Profiler {
     return samples;
   }
 
-  void time_blocks(const std::vector<Piece>& group, int64_t round) {
+  void time_blocks(const std::vector<Piece>& group) {
     std::vector<spec::Layer> layers;
     std::vector<char> letters;
     for (const Piece& piece : group) layers.push_back(piece.layer), letters.push_back(piece.letter);
@@ -191,17 +196,16 @@ class Profiler {
         seconds.insert(seconds.end(), samples[at + 1].begin(), samples[at + 1].end());
       timings[group[i].key] = measure::summarise(std::move(seconds));
     }
-    save(round, timings, group);
+    save(timings, group);
   }
 
-  void time_frame(const Piece& piece, int64_t round) {
+  void time_frame(const Piece& piece) {
     const auto samples = timed(space_.model_of({piece.frame, {piece.layer, piece.layer}}));
-    save(round, {{piece.key, measure::summarise(samples[0])}}, {piece});
+    save({{piece.key, measure::summarise(samples[0])}}, {piece});
   }
 
-  void save(int64_t round, const std::map<std::string, measure::Timing>& timings,
-            const std::vector<Piece>& pieces) {
-    profile_.save(round, timings);
+  void save(const std::map<std::string, measure::Timing>& timings, const std::vector<Piece>& pieces) {
+    profile_.add(timings);
     for (const Piece& piece : pieces) worked_ += work_of(piece);
     progress_now_.done += pieces.size();
     report();

@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whole models are timed in turns, so that a busy moment of the machine does not fall on one of them.
-constexpr int64_t kRounds = 3;
 constexpr int64_t kSequences = 16;  // for a proxy that runs the model
 
 Json config_of(const SearchRequest& r) {
@@ -207,26 +205,22 @@ class Search {
                 kInfeasible);
   }
 
-  // Whole, in rounds. Those that are done already are taken from the records.
-  void measure_models(std::vector<FoundModel*> models) {
-    const size_t all = models.size() * kRounds;
-    size_t done = 0;
-    std::vector<std::vector<measure::Timing>> rounds(models.size());
-    for (int64_t round = 0; round < kRounds; ++round) {
-      for (size_t i = 0; i < models.size(); ++i) {
-        check_stop();
-        const std::string key = measure::piece_key(models[i]->model, space_.length);
-        auto measurement = records_.measurement(key, round);
-        if (!measurement) {
-          measurement = measure::time_whole(models[i]->model, space_.length);
-          records_.save(key, round, *measurement);
-        }
-        rounds[i].push_back(measurement->timing);
-        models[i]->resident = std::max(models[i]->resident, measurement->bytes);
-        observer_.measuring(++done, all);
+  // Whole, in turns. Rounds that are done already are taken from the records.
+  void measure_models(const std::vector<FoundModel*>& models) {
+    const auto time_one = [&](size_t i, int64_t round) {
+      check_stop();
+      const std::string key = measure::piece_key(models[i]->model, space_.length);
+      auto measurement = records_.measurement(key, round);
+      if (!measurement) {
+        measurement = measure::time_whole(models[i]->model, space_.length);
+        records_.save(key, round, *measurement);
       }
-    }
-    for (size_t i = 0; i < models.size(); ++i) models[i]->measured = measure::combine(rounds[i]);
+      models[i]->resident = std::max(models[i]->resident, measurement->bytes);
+      return measurement->timing;
+    };
+    const auto timings = measure::time_in_turns(
+        models.size(), time_one, [&](size_t done, size_t all) { observer_.measuring(done, all); });
+    for (size_t i = 0; i < models.size(); ++i) models[i]->measured = timings[i];
   }
 
   FoundModel found(std::string name, const Evaluated& e) const {

@@ -1,0 +1,50 @@
+// Rounds of timings: what they say together, and when they say enough.
+#include "heed/measure/timing.h"
+
+#include <gtest/gtest.h>
+
+namespace heed::measure {
+namespace {
+
+Timing round_of(double median) { return {median, 0.9 * median, 1.1 * median, 5}; }
+
+TEST(Timing, OneBusyRoundDoesNotCount) {
+  const Timing all = combine({round_of(1), round_of(3), round_of(1.02)});
+  EXPECT_EQ(all.median, 1.02);
+  EXPECT_DOUBLE_EQ(all.low, 0.9);
+  EXPECT_DOUBLE_EQ(all.high, 3.3);
+  EXPECT_EQ(all.runs, 15);
+  EXPECT_EQ(combine({round_of(1), round_of(2)}).median, 1.5);
+  EXPECT_EQ(combine({}).runs, 0);
+}
+
+TEST(Timing, RoundsAreSettledWhenTheMiddleIsNearTheFastest) {
+  EXPECT_FALSE(settled({}));
+  EXPECT_FALSE(settled({round_of(1), round_of(1)}));
+  EXPECT_TRUE(settled({round_of(1), round_of(3), round_of(1.03)}));
+  EXPECT_FALSE(settled({round_of(1), round_of(3), round_of(1.1)}));
+  EXPECT_TRUE(settled({round_of(1), round_of(3), round_of(1.1), round_of(1.01), round_of(1.02)}));
+  EXPECT_TRUE(
+      settled({round_of(1), round_of(2), round_of(3), round_of(4), round_of(5), round_of(6), round_of(7)}));
+}
+
+// The second of three things is disturbed in its first two rounds.
+TEST(Timing, WhatIsDisturbedHasMoreTurns) {
+  std::vector<size_t> order;
+  std::vector<std::pair<size_t, size_t>> reports;
+  const auto time_one = [&](size_t which, int64_t round) {
+    order.push_back(which);
+    return round_of(which == 1 && round < 2 ? 2 : 1);
+  };
+  const auto timings =
+      time_in_turns(3, time_one, [&](size_t done, size_t all) { reports.emplace_back(done, all); });
+  EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1}));
+  ASSERT_EQ(timings.size(), 3u);
+  for (const Timing& timing : timings) EXPECT_EQ(timing.median, 1);
+  EXPECT_EQ(timings[1].runs, 25);
+  EXPECT_EQ(reports.front(), (std::pair<size_t, size_t>{1, 9}));
+  EXPECT_EQ(reports.back(), (std::pair<size_t, size_t>{11, 11}));
+}
+
+}  // namespace
+}  // namespace heed::measure
