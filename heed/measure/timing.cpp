@@ -9,8 +9,8 @@
 namespace heed::measure {
 namespace {
 
-// What is timed twice on a quiet machine is nearer than this.
-constexpr double kAgreement = 0.04;
+// Rounds further apart than this were disturbed; nearer ones differ by chance.
+constexpr double kAgreement = 0.1;
 
 }  // namespace
 

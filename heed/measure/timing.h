@@ -18,7 +18,7 @@ Timing summarise(std::vector<double> seconds);
 // the spread of them all.
 Timing combine(std::vector<Timing> rounds);
 // Whether they say enough: there are three, and the middle one is near the fastest; or there are too many.
-constexpr size_t kLeastRounds = 3, kMostRounds = 7;
+constexpr size_t kLeastRounds = 3, kMostRounds = 5;
 bool settled(const std::vector<Timing>& rounds);
 
 // Times so many things in turns, until the rounds of each are settled. `progress` gets the turns done, and

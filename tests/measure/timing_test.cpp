@@ -21,11 +21,10 @@ TEST(Timing, OneBusyRoundDoesNotCount) {
 TEST(Timing, RoundsAreSettledWhenTheMiddleIsNearTheFastest) {
   EXPECT_FALSE(settled({}));
   EXPECT_FALSE(settled({round_of(1), round_of(1)}));
-  EXPECT_TRUE(settled({round_of(1), round_of(3), round_of(1.03)}));
-  EXPECT_FALSE(settled({round_of(1), round_of(3), round_of(1.1)}));
-  EXPECT_TRUE(settled({round_of(1), round_of(3), round_of(1.1), round_of(1.01), round_of(1.02)}));
-  EXPECT_TRUE(
-      settled({round_of(1), round_of(2), round_of(3), round_of(4), round_of(5), round_of(6), round_of(7)}));
+  EXPECT_TRUE(settled({round_of(1), round_of(3), round_of(1.08)}));
+  EXPECT_FALSE(settled({round_of(1), round_of(3), round_of(1.15)}));
+  EXPECT_TRUE(settled({round_of(1), round_of(3), round_of(1.15), round_of(0.99)}));
+  EXPECT_TRUE(settled({round_of(1), round_of(2), round_of(3), round_of(4), round_of(5)}));
 }
 
 // The second of three things is disturbed in its first two rounds.
