@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <sstream>
 
+#include "heed/base/files.h"
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/settings_flags.h"
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
 
@@ -45,14 +47,13 @@ class Rank : public Verb {
     flags.option("table", table_, "CSV file of trained models, one per row");
     flags.option("space", space_, "instead of a table: train random models of this space");
     flags.option("models", models_, "with --space: how many");
-    flags.option("data", data_, "with --space: a text file or a folder of them");
     flags.option("o,out", out_, "with --space: folder for the models; the same command goes on");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
     flags.option("proxy", names_,
                  "which scores, with commas between them, those that only count if not given: " +
                      search::proxies().names());
-    flags.option("batch", sequences_, "sequences that scores run a model on");
+    sample_.declare(flags);
     flags.option("backbone", backbone_, "of rows that do not tell: " + spec::backbones().names());
     flags.flag("json", json_, "print JSON");
   }
@@ -62,20 +63,24 @@ class Rank : public Verb {
       throw usage_error(
           "rank: give a table of trained models with --table FILE.csv, or train some with --space");
     if (!backbone_.empty()) spec::backbones().find(backbone_);
-    if (sequences_ < 1) throw usage_error("rank: --batch is ", sequences_, "; it must be positive");
+    const search::SampleSettings settings = sample_.over({}, "rank");
+    validate(settings);
     const std::vector<search::Proxy> proxies = chosen();
-    const auto rows = space_.empty() ? search::read_model_table(table_, backbone_) : trained();
+    const auto rows = space_.empty() ? search::read_model_table(table_, backbone_) : trained(settings.data);
     const auto wrong = search::mismatches(rows);
     std::vector<search::Ranking> rankings;
-    for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy, sequences_));
+    std::optional<TemporaryFolder> temporary;
+    if (out_.empty()) temporary.emplace();
+    search::Sample sample(settings, temporary ? temporary->path() : std::filesystem::path(out_) / "cache");
+    for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy, sample));
     json_ ? print_json(rows, wrong, rankings) : print(rows, wrong, rankings);
   }
 
  private:
-  std::vector<search::TableRow> trained() const {
-    if (data_.empty()) throw usage_error("rank: give a text to train on with --data PATH");
+  std::vector<search::TableRow> trained(const std::string& data) const {
+    if (data.empty()) throw usage_error("rank: give a text to train on with --data PATH");
     if (out_.empty()) throw usage_error("rank: give a folder for the models with -o FOLDER");
-    search::TrainedModelsRequest request{spec::load_space(space_),   models_, seed_, data_, out_,
+    search::TrainedModelsRequest request{spec::load_space(space_),   models_, seed_, data, out_,
                                          {{"version", HEED_VERSION}}};
     if (steps_) request.space.training.steps = *steps_;
     validate(request.space.training);
@@ -167,9 +172,10 @@ class Rank : public Verb {
     }
   }
 
-  std::string table_, names_, backbone_, space_, data_, out_;
-  int64_t models_ = 20, seed_ = 1, sequences_ = 16;
+  std::string table_, names_, backbone_, space_, out_;
+  int64_t models_ = 20, seed_ = 1;
   std::optional<int64_t> steps_;
+  SettingsFlags<search::SampleSettings> sample_;
   bool json_ = false;
 };
 

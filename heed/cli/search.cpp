@@ -49,6 +49,7 @@ class Search : public Verb {
     flags.option("profile", profile_, "database of this device's profile; one per user if not given");
     flags.flag("list", list_, "list the spaces");
     flags.flag("json", json_, "print JSON");
+    sample_.declare(flags);
     settings_.declare(flags);
   }
 
@@ -61,6 +62,7 @@ class Search : public Verb {
     if (!memory_.empty()) request_.limits.memory = parse_bytes(memory_, "search: --max-memory");
     if (!parameters_.empty()) request_.limits.total = parse_count(parameters_, "search: --max-parameters");
     request_.settings = settings_.over({}, "search");
+    request_.sample = sample_.over({}, "search");
     request_.baselines = !no_baselines_;
     request_.folder = out_;
     request_.profile = profile_path(profile_);
@@ -176,6 +178,7 @@ class Search : public Verb {
   std::string space_, out_, latency_, memory_, parameters_, profile_;
   search::SearchRequest request_;
   SettingsFlags<search::SearchSettings> settings_;
+  SettingsFlags<search::SampleSettings> sample_;
   bool list_ = false, json_ = false, no_baselines_ = false;
 };
 

@@ -86,6 +86,18 @@ spec::ModelSpec model_of(const Csv& csv, size_t row, const std::string& given) {
   return model;
 }
 
+// Tables do not tell how models were trained: for a score that trains, something that works for all of them.
+spec::Recipe recipe_of(spec::ModelSpec model, int64_t length) {
+  spec::Recipe recipe;
+  recipe.data.tokenizer = model.vocabulary <= 256 ? "bytes" : model.backbone == "gpt2" ? "bpe" : "words";
+  recipe.data.vocabulary = model.vocabulary <= 256 ? 0 : model.vocabulary;
+  recipe.training.length = length;
+  recipe.training.batch = 16;
+  recipe.training.clip = 0.25;
+  recipe.model = std::move(model);
+  return recipe;
+}
+
 void check_columns(const Csv& csv, const std::string& what) {
   for (const std::string column : kNeeded) {
     if (csv.has(column)) continue;
@@ -105,8 +117,8 @@ std::vector<TableRow> read_model_table(const std::filesystem::path& path, const 
   for (size_t i = 0; i < csv.rows(); ++i) {
     TableRow row;
     row.id = csv.at(i, "id").empty() ? text("row ", i + 1) : csv.at(i, "id");
-    row.model = model_of(csv, i, backbone);
     row.length = stated(csv, i, "tgt_len").value_or(kLength);
+    row.recipe = recipe_of(model_of(csv, i, backbone), row.length);
     row.stated = {stated(csv, i, "attn_params"), stated(csv, i, "ffn_params"),
                   stated(csv, i, "nonembedding_params"), stated(csv, i, "embedding_params"),
                   stated(csv, i, "total_params")};
@@ -121,7 +133,7 @@ std::vector<TableRow> read_model_table(const std::filesystem::path& path, const 
 std::vector<Mismatch> mismatches(const std::vector<TableRow>& rows) {
   std::vector<Mismatch> found;
   for (const TableRow& row : rows) {
-    const model::ParameterCount count = model::count_parameters(row.model);
+    const model::ParameterCount count = model::count_parameters(row.recipe.model);
     const auto compare = [&](const char* column, std::optional<int64_t> stated, int64_t counted) {
       if (stated && *stated != counted) found.push_back({row.id, column, *stated, counted});
     };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heed/model/model.h"
+#include "heed/spec/recipe.h"
 
 namespace heed::search {
 
@@ -18,8 +19,8 @@ struct StatedSizes {
 
 struct TableRow {
   std::string id;
-  spec::ModelSpec model;
-  int64_t length = 0;  // tokens of a segment
+  spec::Recipe recipe;  // the model, and how a score that trains would
+  int64_t length = 0;   // tokens of a segment
   StatedSizes stated;
   std::optional<double> perplexity, latency;
 };

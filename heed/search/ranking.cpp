@@ -5,15 +5,13 @@
 
 namespace heed::search {
 
-Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, int64_t sequences) {
+Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, Sample& sample) {
   std::vector<double> perplexity, score, latency;
   const double begin = now_seconds();
   for (const TableRow& row : rows) {
     if (!row.perplexity) continue;
     perplexity.push_back(*row.perplexity);
-    Batch batch{sequences, row.length, {}, {}};
-    if (proxy.runs) batch = drawn_batch(row.model, sequences, row.length);
-    score.push_back(proxy.score(row.model, batch));
+    score.push_back(sample.score(proxy, row.recipe, row.length));
     if (row.latency) latency.push_back(*row.latency);
   }
   Ranking ranking;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heed/search/model_table.h"
-#include "heed/search/proxies/proxies.h"
+#include "heed/search/proxies/sample.h"
 
 namespace heed::search {
 
@@ -17,7 +17,7 @@ struct Ranking {
   std::optional<double> distance;                  // of the frontiers, where all models have a latency
 };
 
-// Of the rows with a perplexity. Scores that run the model see so many sequences.
-Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, int64_t sequences = 16);
+// Of the rows with a perplexity.
+Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, Sample& sample);
 
 }  // namespace heed::search

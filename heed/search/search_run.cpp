@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kSequences = 16;  // for a proxy that runs the model
-
 Json config_of(const SearchRequest& r) {
   Json limits = Json::object();
   if (std::isfinite(r.limits.latency)) limits["latency"] = r.limits.latency;
@@ -36,6 +34,7 @@ Json config_of(const SearchRequest& r) {
           {"keep", r.keep},
           {"baselines", r.baselines},
           {"limits", limits},
+          {"sample", to_json(r.sample)},
           {"settings", to_json(r.settings)}};
 }
 
@@ -48,6 +47,7 @@ class Search {
         proxy_(proxies().find(request.proxy)),
         folder_(request.folder, config_of(request), request.record),
         records_(request.folder),
+        sample_(request.sample, request.folder / "cache"),
         database_(request.profile),
         profile_(database_, measure::this_device()),
         costs_(space_, profile_) {}
@@ -88,31 +88,26 @@ class Search {
                             frame.embedding_width ? frame.embedding_width : frame.width);
   }
 
-  Batch batch_for(const spec::ModelSpec& model) const {
-    return proxy_.runs ? drawn_batch(model, kSequences, space_.length) : Batch{1, space_.length, {}, {}};
-  }
-
   bool inside(const Cost& cost) const {
     return request_.limits.admit(cost) && cost.decoder >= space_.least_decoder &&
            cost.decoder <= space_.most_decoder;
   }
 
+  Cost cost_of(const spec::Candidate& candidate) {
+    if (!request_.measure_all) return costs_.of(candidate);
+    Cost cost = costs_.planned(candidate);
+    // What is out for its size need not be timed.
+    if (inside(cost))
+      cost.latency = measure::time_whole(space_.model_of(candidate), space_.length).timing.median;
+    return cost;
+  }
+
   Evaluated evaluate(const spec::Candidate& candidate) {
-    const std::string key = space_.key_of(candidate);
-    if (const auto known = records_.find(key, candidate)) return *known;
-    Evaluated evaluated{candidate, {}, 0};
-    if (request_.measure_all) {
-      evaluated.cost = costs_.planned(candidate);
-      // What is out for its size need not be timed.
-      if (inside(evaluated.cost))
-        evaluated.cost.latency = measure::time_whole(space_.model_of(candidate), space_.length).timing.median;
-    } else {
-      evaluated.cost = costs_.of(candidate);
-    }
-    evaluated.score = proxy_.of_counts
-                          ? score(candidate.frame, evaluated.cost.decoder, evaluated.cost.total)
-                          : proxy_.score(space_.model_of(candidate), batch_for(space_.model_of(candidate)));
-    return evaluated;
+    if (const auto known = records_.find(space_.key_of(candidate), candidate)) return *known;
+    const Cost cost = cost_of(candidate);
+    return {candidate, cost,
+            proxy_.of_counts ? score(candidate.frame, cost.decoder, cost.total)
+                             : sample_.score(proxy_, space_.recipe_of(candidate), space_.length)};
   }
 
   void record(const std::vector<Evaluated>& batch) {
@@ -136,9 +131,10 @@ class Search {
               return score(frame, decoder, total);
             },
             [this](const spec::Candidate& candidate) {
-              const Evaluated e = evaluate(candidate);
+              if (!request_.measure_all) return inside(costs_.of(candidate));
               // A measurement is dear: it is kept even if the model is not.
-              if (request_.measure_all) record({e});
+              const Evaluated e = evaluate(candidate);
+              record({e});
               return inside(e.cost);
             }};
   }
@@ -151,7 +147,14 @@ class Search {
     for (;;) {
       check_stop();
       std::vector<Evaluated> batch;
-      for (const spec::Candidate& candidate : strategy->propose()) batch.push_back(evaluate(candidate));
+      for (const spec::Candidate& candidate : strategy->propose()) {
+        batch.push_back(evaluate(candidate));
+        // What is dear is recorded at once, the rest by the batch.
+        if (!request_.measure_all && !proxy_.runs) continue;
+        record({batch.back()});
+        observer_.searching(all_.size() + batch.size());
+        check_stop();
+      }
       if (batch.empty()) break;
       record(batch);
       strategy->observe(batch);
@@ -239,7 +242,9 @@ class Search {
       FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
       const model::ParameterCount count = model::count_parameters(baseline.model);
       model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
-      model.predicted.score = proxy_.score(baseline.model, batch_for(baseline.model));
+      spec::Recipe recipe = space_.recipe_of(frontier_[0].candidate);
+      recipe.model = baseline.model;
+      model.predicted.score = sample_.score(proxy_, recipe, space_.length);
       model.planned = graph::plan(*measure::build_timed(baseline.model, measure::prompt_use(space_.length)))
                           .memory.peak();
       // What is as good and faster is worth knowing.
@@ -315,6 +320,7 @@ class Search {
   const Proxy& proxy_;
   store::RunFolder folder_;
   Records records_;
+  Sample sample_;
   store::Database database_;
   measure::DeviceProfile profile_;
   ProfiledCosts costs_;
@@ -326,6 +332,7 @@ class Search {
 
 SearchResult run_search(const SearchRequest& request, SearchObserver& observer) {
   validate(request.settings);
+  validate(request.sample);
   if (request.keep < 1) throw usage_error("search: keep is ", request.keep, "; it must be positive");
   strategies().find(request.strategy);
   return Search(request, observer).run();

@@ -8,7 +8,7 @@
 
 #include "heed/measure/timing.h"
 #include "heed/search/profiled_costs.h"
-#include "heed/search/proxies/proxies.h"
+#include "heed/search/proxies/sample.h"
 #include "heed/search/strategies/strategies.h"
 
 namespace heed::search {
@@ -19,6 +19,7 @@ struct SearchRequest {
   SearchSettings settings;
   std::string strategy = "exact";
   std::string proxy = "effective_params";
+  SampleSettings sample;     // for a proxy that runs models
   bool measure_all = false;  // each candidate whole, instead of the sum of its pieces
   int64_t keep = 24;         // models of the frontier to measure and report, about
   bool baselines = true;     // measured beside them

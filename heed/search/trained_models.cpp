@@ -69,12 +69,12 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedM
     if (!result.finished) throw Error("interrupted; the same command goes on", kInterrupted);
     TableRow row;
     row.id = name;
-    row.model = run.recipe.model;
+    row.recipe = run.recipe;
     row.length = request.space.length;
     const double nats =
         per_byte && result.bytes_per_token > 0 ? result.best / result.bytes_per_token : result.best;
     if (result.best_step > 0) row.perplexity = std::exp(nats);
-    const Json spec = to_json(row.model);
+    const Json spec = to_json(row.recipe.model);
     csv += csv_cell(row.id);
     for (const char* key :
          {"arch", "width", "heads", "inner", "projection", "embedding_width", "division", "vocabulary"})

@@ -1,5 +1,7 @@
 #include "heed/train/corpus_tokens.h"
 
+#include <algorithm>
+
 #include "heed/data/sentence_batches.h"
 
 namespace heed::train {
@@ -31,6 +33,15 @@ CorpusTokens open_tokens(const spec::DataSpec& data, const std::filesystem::path
   result.tokenizer =
       data::learn_tokenizer({data.tokenizer, data.vocabulary, data.newline}, result.corpus.text(splits));
   return result;
+}
+
+spec::EvaluationSpec held_out_protocol(const spec::TrainingSpec& training, const data::TokenStream& valid) {
+  spec::EvaluationSpec protocol;
+  protocol.length = training.length;
+  protocol.memory = training.memory;
+  const int64_t fitting = valid.size() / (4 * protocol.length);
+  protocol.batch = std::clamp<int64_t>(fitting, 1, std::min<int64_t>(8, training.batch));
+  return protocol;
 }
 
 std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, const data::TokenStream& stream) {

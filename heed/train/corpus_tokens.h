@@ -28,6 +28,9 @@ CorpusTokens open_tokens_of_model(const spec::DataSpec& data, const std::filesys
 CorpusTokens open_tokens(const spec::DataSpec& data, const std::filesystem::path& path,
                          const std::filesystem::path& tokenizer_path, const std::filesystem::path& cache);
 
+// How held-out text is scored while training: as training sees text, so that the number can be followed.
+spec::EvaluationSpec held_out_protocol(const spec::TrainingSpec& training, const data::TokenStream& valid);
+
 // How the recipe pours a stream into batches.
 std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, const data::TokenStream& stream);
 std::unique_ptr<data::Batches> scoring_batches(const spec::EvaluationSpec& protocol,

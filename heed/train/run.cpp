@@ -110,20 +110,12 @@ class Run {
     trainer_ = std::make_unique<Trainer>(recipe_.model, recipe_.training, variables_);
     if (tokens_.corpus.has(Split::kValid)) {
       valid_ = std::make_unique<data::TokenStream>(tokens_.stream(Split::kValid));
-      scorer_ = std::make_unique<Scorer>(recipe_.model, valid_protocol(), variables_, false);
-      valid_batches_ = scoring_batches(valid_protocol(), *valid_);
+      // `heed eval` judges by the recipe's own protocol.
+      const spec::EvaluationSpec protocol = held_out_protocol(recipe_.training, *valid_);
+      scorer_ = std::make_unique<Scorer>(recipe_.model, protocol, variables_, false);
+      valid_batches_ = scoring_batches(protocol, *valid_);
     }
     resume();
-  }
-
-  // As in training, so that the number can be followed; `heed eval` judges by the recipe's own protocol.
-  spec::EvaluationSpec valid_protocol() const {
-    spec::EvaluationSpec protocol;
-    protocol.length = recipe_.training.length;
-    protocol.memory = recipe_.training.memory;
-    const int64_t fitting = valid_ ? valid_->size() / (4 * protocol.length) : 1;
-    protocol.batch = std::clamp<int64_t>(fitting, 1, std::min<int64_t>(8, recipe_.training.batch));
-    return protocol;
   }
 
   void check_data(const Json& record) {

@@ -76,6 +76,11 @@ evaluate_every = 10
   EXPECT_EQ(json["without_perplexity"], 0);
   EXPECT_TRUE(json["proxies"]["decoder_params"]["spearman"].is_number());
   EXPECT_EQ(content(path("ranked/models.csv")).substr(0, 8), "id,arch,");
+  // Scores that run a model read the same text.
+  const Json on_text =
+      Json::parse(heed(command + " --proxy partial_training,grad_norm --score-steps 5 --batch 2").out);
+  for (const char* proxy : {"partial_training", "grad_norm"})
+    EXPECT_TRUE(on_text["proxies"][proxy]["spearman"].is_number()) << on_text;
   // Everything is trained: the same again, at once.
   Json again = Json::parse(heed(command).out);
   for (Json* each : {&json, &again}) {

@@ -4,7 +4,10 @@
 
 #include <thread>
 
+#include "heed/base/clock.h"
 #include "heed/base/csv.h"
+#include "heed/base/philox.h"
+#include "heed/store/database.h"
 #include "tests/e2e/support.h"
 
 namespace heed::test {
@@ -62,26 +65,72 @@ TEST_F(Searching, FindsModelsThatTrain) {
   EXPECT_EQ(trained.code, 0) << trained.output;
 }
 
-TEST_F(Searching, GoesOnAndEndsTheSame) {
-  const std::string flags = "--strategy evolution --iterations 5 --keep 3 --no-baselines";
-  ASSERT_EQ(heed(command("whole", flags)).code, 0);
-  // Killed again and again, later each time; then let run.
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    const std::string line =
-        heed::text("exec ", HEED_PROGRAM, " ", command("cut", flags), " > ", path("out"), " 2>&1");
-    const pid_t child = fork();
-    if (child == 0) {
-      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
-      _exit(127);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(30 + 50 * attempt));
-    kill(child, SIGKILL);
+// A search in a process of its own.
+class Child {
+ public:
+  explicit Child(const std::string& arguments, const std::string& log)
+      : line_(heed::text("exec ", HEED_PROGRAM, " ", arguments, " > ", log, " 2>&1")), pid_(fork()) {
+    if (pid_ != 0) return;
+    execl("/bin/sh", "sh", "-c", line_.c_str(), nullptr);
+    _exit(127);
+  }
+  void kill_it() const { kill(pid_, SIGKILL); }
+  int status() const {
     int status = 0;
-    waitpid(child, &status, 0);
+    waitpid(pid_, &status, 0);
+    return status;
+  }
+
+ private:
+  std::string line_;
+  pid_t pid_;
+};
+
+// Everything that a search has on disk.
+std::map<std::string, double> rows_of(const std::string& database) {
+  std::map<std::string, double> rows;
+  const store::Database opened(database);
+  for (const char* sql : {"SELECT key, score + latency FROM evaluations",
+                          "SELECT key || ' round ' || round, median FROM measurements"}) {
+    store::Statement statement(opened, sql);
+    while (statement.step()) rows[statement.text(0)] = statement.real(1);
+  }
+  return rows;
+}
+
+TEST_F(Searching, KilledAtAnyMomentLosesNothingAndEndsTheSame) {
+  const std::string flags = "--strategy evolution --iterations 30 --keep 3 --no-baselines";
+  ASSERT_EQ(heed(command("first", flags)).code, 0);  // with the profile
+  const double begin = now_seconds();
+  ASSERT_EQ(heed(command("whole", flags)).code, 0);
+  const auto microseconds = static_cast<int64_t>(1e6 * (now_seconds() - begin));
+  Rng rng(11);
+  std::map<std::string, double> before;
+  int killed = 0;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const Child child(command("cut", flags), path("out"));
+    std::this_thread::sleep_for(std::chrono::microseconds(rng.below(microseconds)));
+    child.kill_it();
+    const int status = child.status();
+    killed += WIFSIGNALED(status);
     if (WIFEXITED(status)) {
       EXPECT_EQ(WEXITSTATUS(status), 0) << content(path("out"));
     }
+    if (!std::filesystem::exists(path("cut/heed.db"))) continue;
+    std::map<std::string, double> after;
+    try {
+      after = rows_of(path("cut/heed.db"));
+    } catch (const Error&) {  // killed before it had tables
+      EXPECT_TRUE(before.empty());
+    }
+    for (const auto& [key, value] : before) {
+      ASSERT_TRUE(after.contains(key)) << key;
+      EXPECT_EQ(after[key], value) << key;
+    }
+    before = std::move(after);
   }
+  EXPECT_GT(killed, 5);
+  EXPECT_FALSE(before.empty());
   const Outcome last = heed(command("cut", flags));
   ASSERT_EQ(last.code, 0) << last.output;
   const auto specs = [&](const std::string& run) {
@@ -91,6 +140,46 @@ TEST_F(Searching, GoesOnAndEndsTheSame) {
     return all;
   };
   EXPECT_EQ(specs("cut"), specs("whole"));
+  for (const auto& [key, value] : before) EXPECT_EQ(rows_of(path("cut/heed.db")).at(key), value);
+}
+
+// Both fill the same profile from nothing.
+TEST_F(Searching, TwoAtOnceOnOneDatabaseBothFinish) {
+  const Child one(command("one", "--keep 2 --no-baselines"), path("out1")),
+      two(command("two", "--keep 2 --no-baselines --strategy evolution"), path("out2"));
+  EXPECT_EQ(one.status(), 0) << content(path("out1"));
+  EXPECT_EQ(two.status(), 0) << content(path("out2"));
+  EXPECT_FALSE(rows_of(path("one/heed.db")).empty());
+  EXPECT_FALSE(rows_of(path("two/heed.db")).empty());
+  // A folder has one search at a time.
+  const Child first(command("three", "--strategy evolution --iterations 50 --no-baselines"), path("out1"));
+  for (int wait = 0; wait < 100 && !std::filesystem::exists(path("three/heed.db")); ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const Outcome second = heed(command("three", "--strategy evolution --iterations 50 --no-baselines"));
+  if (second.code != 0) {
+    EXPECT_TRUE(contains(second, "works in this folder")) << second.output;
+  }
+  EXPECT_EQ(first.status(), 0) << content(path("out1"));
+}
+
+TEST_F(Searching, ScoresModelsOnAText) {
+  const Outcome outcome = heed(command("run",
+                                       "--strategy random --samples 4 --proxy partial_training --score-steps "
+                                       "4 --batch 2 --keep 4 --no-baselines "
+                                       "--json --data " +
+                                           text()));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["evaluated"], 4);
+  for (const Json& model : json["models"]) {
+    EXPECT_LT(model["score"], 0);  // minus a loss
+    EXPECT_GT(model["score"], -8);
+  }
+  EXPECT_GE(rows_of(path("run/heed.db")).size(), 4u);
+  refuses(command("x", "--strategy random --samples 4 --proxy partial_training"), 2,
+          "partial_training learns from a text; give one with --data PATH");
+  refuses(command("y", "--proxy partial_training --data " + text()), 2,
+          "exact needs a proxy that sizes tell");
 }
 
 TEST_F(Searching, SaysWhichLimitIsInTheWay) {

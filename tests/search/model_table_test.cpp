@@ -12,6 +12,11 @@
 namespace heed::search {
 namespace {
 
+Sample& no_text() {
+  static Sample sample({}, "");
+  return sample;
+}
+
 using test::message_of;
 
 constexpr const char* kHeader =
@@ -55,8 +60,8 @@ TEST_F(ModelTable, SizesAreCountedAsPublished) {
                            kBillionWords;
   const auto table = read(rows);
   ASSERT_EQ(table.size(), 4u);
-  EXPECT_EQ(table[0].model.backbone, "transformer-xl");
-  EXPECT_EQ(table[1].model.backbone, "gpt2");
+  EXPECT_EQ(table[0].recipe.model.backbone, "transformer-xl");
+  EXPECT_EQ(table[1].recipe.model.backbone, "gpt2");
   EXPECT_EQ(table[2].length, 32);
   EXPECT_EQ(table[3].latency, 118.5);
   for (const Mismatch& m : mismatches(table))
@@ -115,8 +120,8 @@ TEST_F(ModelTable, RanksRowsWithAPerplexity) {
       "n_layer,d_model,n_head,d_inner,n_token,d_embed,valid_ppl,latency\n"
       "2,64,4,128,1000,64,50,1\n2,64,4,256,1000,64,40,2\n2,64,4,512,1000,64,,3\n2,64,4,512,1000,4,45,4\n",
       "gpt2");
-  const Ranking decoder = rank(table, proxies().find("decoder_params")),
-                effective = rank(table, proxies().find("effective_params"));
+  const Ranking decoder = rank(table, proxies().find("decoder_params"), no_text()),
+                effective = rank(table, proxies().find("effective_params"), no_text());
   EXPECT_EQ(decoder.spearman, 0.5);  // the fourth has the largest decoder
   EXPECT_EQ(effective.spearman, 1);  // but an embedding of a sixteenth of its width
   EXPECT_EQ(effective.spearman_top.back(), 1);
@@ -165,8 +170,8 @@ TEST_F(ModelTable, PublishedResultsAreReproduced) {
     for (const Mismatch& m : mismatches(table))
       ADD_FAILURE() << expected.table << " " << m.id << ": " << m.column << " is " << m.stated << ", counted "
                     << m.counted;
-    const Ranking decoder = rank(table, proxies().find("decoder_params")),
-                  total = rank(table, proxies().find("total_params"));
+    const Ranking decoder = rank(table, proxies().find("decoder_params"), no_text()),
+                  total = rank(table, proxies().find("total_params"), no_text());
     EXPECT_NEAR(decoder.spearman, expected.decoder, 5e-7) << expected.table;
     EXPECT_NEAR(total.spearman, expected.total, 5e-7) << expected.table;
     for (size_t i = 0; i < expected.common.size(); ++i) {
@@ -185,8 +190,8 @@ TEST_F(ModelTable, EffectiveParametersRankBetter) {
     const auto content = test::published_table(name);
     if (!content) GTEST_SKIP() << "HEED_TEST_TABLES names no folder with the published tables";
     const auto table = read(*content);
-    const Ranking decoder = rank(table, proxies().find("decoder_params")),
-                  effective = rank(table, proxies().find("effective_params"));
+    const Ranking decoder = rank(table, proxies().find("decoder_params"), no_text()),
+                  effective = rank(table, proxies().find("effective_params"), no_text());
     for (size_t i = 0; i < std::size(kPercents); ++i)
       EXPECT_GE(effective.spearman_top[i], decoder.spearman_top[i]) << name << " " << kPercents[i];
     if (std::string(name).starts_with("random")) {

@@ -9,6 +9,7 @@
 #include "heed/base/philox.h"
 #include "heed/search/proxies/activation_scores.h"
 #include "heed/search/proxies/probe.h"
+#include "heed/search/proxies/sample.h"
 #include "heed/search/proxies/spectrum.h"
 #include "tests/support/letters_case.h"
 
@@ -94,7 +95,7 @@ TEST(Proxies, AreThoseOfPyTorch) {
     const Batch batch = batch_for(spec);
     int compared = 0;
     for (const Proxy& proxy : proxies()) {
-      if (!proxy.runs) continue;
+      if (!proxy.runs || proxy.name == "partial_training") continue;  // sample_test judges that
       const double expected = answer["scores"].at(proxy.name), found = proxy.score(spec, batch);
       // A second derivative from differences of floats has few digits, and its terms nearly cancel.
       const double tolerance = proxy.name == "grasp" ? 1e-3 * answer["scores"]["terms of grasp"].get<double>()

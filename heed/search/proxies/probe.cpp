@@ -2,19 +2,9 @@
 
 #include <algorithm>
 
-#include "heed/measure/words.h"
 #include "heed/ops/ops.h"
 
 namespace heed::search {
-
-Batch drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length) {
-  Batch batch{sequences, length, {}, {}};
-  batch.tokens.resize(static_cast<size_t>(sequences * length));
-  batch.targets.resize(batch.tokens.size());
-  measure::draw_words(batch.tokens, model.cluster_ends(), 1);
-  measure::draw_words(batch.targets, model.cluster_ends(), 2);
-  return batch;
-}
 
 Probe::Probe(const spec::ModelSpec& spec, const Batch& batch)
     : batch_(batch), graph_(std::make_shared<graph::Graph>()) {

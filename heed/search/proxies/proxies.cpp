@@ -3,6 +3,7 @@
 #include "heed/search/proxies/activation_scores.h"
 #include "heed/search/proxies/counts.h"
 #include "heed/search/proxies/gradient_scores.h"
+#include "heed/search/proxies/partial_training.h"
 
 namespace heed::search {
 
@@ -16,6 +17,7 @@ const Registry<Proxy>& proxies() {
                                                  grad_norm_proxy(),
                                                  grasp_proxy(),
                                                  jacob_cov_proxy(),
+                                                 partial_training_proxy(),
                                                  relu_log_det_proxy(),
                                                  snip_proxy(),
                                                  synflow_proxy(),

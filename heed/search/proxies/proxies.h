@@ -2,22 +2,30 @@
 // one line in proxies.cpp.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "heed/base/registry.h"
-#include "heed/spec/model_spec.h"
+#include "heed/data/token_stream.h"
+#include "heed/spec/recipe.h"
 
 namespace heed::search {
+
+// For a score that trains: what it learns from, what it is judged on, and how.
+struct Lesson {
+  data::TokenStream train, valid;
+  spec::DataSpec data;
+  spec::TrainingSpec training;
+};
 
 // What a score may look at besides the model.
 struct Batch {
   int64_t sequences = 16, length = 192;
-  std::vector<int32_t> tokens, targets;  // [sequences, length]; empty where no score runs the model
-  uint64_t seed = 1111;                  // of the weights, and of whatever else is drawn
+  std::vector<int32_t> tokens = {}, targets = {};  // [sequences, length]; empty where no score runs the model
+  uint64_t seed = 1111;                            // of the weights, and of whatever else is drawn
+  std::shared_ptr<const Lesson> lesson = nullptr;  // null where no text is given
 };
-// Words as frequent as in text, for a model that no text is given for.
-Batch drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length);
 
 struct Proxy {
   std::string name;

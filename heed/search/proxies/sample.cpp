@@ -1,0 +1,64 @@
+#include "heed/search/proxies/sample.h"
+
+#include "heed/measure/words.h"
+#include "heed/train/corpus_tokens.h"
+
+namespace heed::search {
+namespace {
+
+Batch text_batch(const spec::Recipe& recipe, const SampleSettings& settings, int64_t length,
+                 const std::filesystem::path& cache) {
+  std::filesystem::create_directories(cache);
+  const train::CorpusTokens tokens = train::open_tokens(recipe.data, settings.data, {}, cache);
+  if (tokens.tokenizer->size() > recipe.model.vocabulary)
+    throw failure(settings.data, " has a vocabulary of ", tokens.tokenizer->size(), ", the model one of ",
+                  recipe.model.vocabulary, "; give the text that the models are for, or a smaller one");
+  auto lesson = std::make_shared<Lesson>(Lesson{
+      tokens.stream(data::Split::kTrain),
+      tokens.stream(tokens.corpus.has(data::Split::kValid) ? data::Split::kValid : data::Split::kTrain),
+      recipe.data, recipe.training});
+  lesson->training.steps = settings.steps;
+  lesson->training.warmup = settings.steps / 10;
+  Batch batch{settings.sequences, length};
+  batch.tokens.resize(static_cast<size_t>(settings.sequences * length));
+  batch.targets.resize(batch.tokens.size());
+  data::StreamBatches batches(lesson->train, {settings.sequences, length, 1}, {.short_segment = false});
+  batches.fill(0, 0, batch.tokens, batch.targets);
+  batch.lesson = std::move(lesson);
+  return batch;
+}
+
+}  // namespace
+
+void validate(const SampleSettings& settings) {
+  if (settings.sequences < 1) throw usage_error("--batch is ", settings.sequences, "; it must be positive");
+  if (settings.steps < 1) throw usage_error("--score-steps is ", settings.steps, "; it must be positive");
+}
+
+const Batch& Sample::of(const spec::Recipe& recipe, int64_t length) {
+  const std::string key = text(length, " ", recipe.model.vocabulary, " ", to_json(recipe.data).dump(),
+                               to_json(recipe.training).dump());
+  auto found = batches_.find(key);
+  if (found == batches_.end())
+    found = batches_
+                .emplace(key, settings_.data.empty() ? drawn_batch(recipe.model, settings_.sequences, length)
+                                                     : text_batch(recipe, settings_, length, cache_))
+                .first;
+  return found->second;
+}
+
+double Sample::score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length) {
+  if (!proxy.runs) return proxy.score(recipe.model, {1, length});
+  return proxy.score(recipe.model, of(recipe, length));
+}
+
+Batch drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length) {
+  Batch batch{sequences, length};
+  batch.tokens.resize(static_cast<size_t>(sequences * length));
+  batch.targets.resize(batch.tokens.size());
+  measure::draw_words(batch.tokens, model.cluster_ends(), 1);
+  measure::draw_words(batch.targets, model.cluster_ends(), 2);
+  return batch;
+}
+
+}  // namespace heed::search

@@ -1,0 +1,45 @@
+// What scores that run a model read: a minibatch of a text, or words as frequent as in one.
+#pragma once
+
+#include <filesystem>
+#include <map>
+
+#include "heed/search/proxies/proxies.h"
+
+namespace heed::search {
+
+struct SampleSettings {
+  int64_t sequences = 16;
+  int64_t steps = 100;
+  std::string data;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("batch", sequences, "sequences that scores run a model on");
+    field("score_steps", steps, "updates that partial_training makes");
+    field("data", data,
+          "text or folder that such scores, and models to be trained, read; words by frequency if not given");
+  }
+};
+void validate(const SampleSettings& settings);
+
+class Sample {
+ public:
+  // Tokens of the text are kept in the folder `cache`, which is made.
+  Sample(const SampleSettings& settings, std::filesystem::path cache)
+      : settings_(settings), cache_(std::move(cache)) {}
+
+  // The text is read as the recipe says, once for all models with the same vocabulary. An Error if it has
+  // more words than the model.
+  const Batch& of(const spec::Recipe& recipe, int64_t length);
+  double score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length);
+
+ private:
+  SampleSettings settings_;
+  std::filesystem::path cache_;
+  std::map<std::string, Batch> batches_;
+};
+
+// Words as frequent as in text.
+Batch drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length);
+
+}  // namespace heed::search

@@ -1,0 +1,108 @@
+// Scores on a text: what of it they see, and what a little training is worth.
+#include "heed/search/proxies/sample.h"
+
+#include <gtest/gtest.h>
+
+#include "heed/base/files.h"
+#include "heed/base/philox.h"
+#include "heed/train/run.h"
+
+namespace heed::search {
+namespace {
+
+// Letters that follow each other by a rule, so that there is something to learn.
+std::string made_text() {
+  Rng rng(5);
+  std::string made;
+  for (int i = 0; i < 20000; ++i)
+    made += static_cast<char>('a' + (rng.below(4) ? (i * i) % 7 : rng.below(26)));
+  return made;
+}
+
+spec::Recipe small_recipe() {
+  spec::Recipe recipe;
+  recipe.model = spec::read_model_spec(
+      Json::parse(R"({"backbone": "transformer-xl", "arch": "(sf)x2", "width": 16, "heads": [2],
+        "inner": [32], "vocabulary": 256, "dropout": 0})"),
+      "t");
+  recipe.training.batch = 4;
+  recipe.training.length = 16;
+  recipe.training.memory = 16;
+  recipe.training.learning_rate = 0.01;
+  return recipe;
+}
+
+class OnText : public testing::Test {
+ protected:
+  OnText() { write_file(folder_ / "text.txt", made_text()); }
+  SampleSettings settings(int64_t steps = 10) const {
+    return {.sequences = 3, .steps = steps, .data = (folder_ / "text.txt").string()};
+  }
+  double trained(int64_t steps) const {
+    Sample sample(settings(steps), folder_ / "cache");
+    const spec::Recipe recipe = small_recipe();
+    return proxies().find("partial_training").score(recipe.model, sample.of(recipe, 8));
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(OnText, ABatchIsTheTextInStreams) {
+  Sample sample(settings(), folder_ / "cache");
+  const Batch& batch = sample.of(small_recipe(), 8);
+  ASSERT_EQ(batch.tokens.size(), 24u);
+  ASSERT_TRUE(batch.lesson);
+  const std::string made = made_text();
+  const auto stream = static_cast<size_t>(batch.lesson->train.size() / 3);
+  for (size_t row = 0; row < 3; ++row) {
+    for (size_t i = 0; i < 8; ++i) {
+      EXPECT_EQ(batch.tokens[8 * row + i], made[row * stream + i]);
+      EXPECT_EQ(batch.targets[8 * row + i], made[row * stream + i + 1]);
+    }
+  }
+  EXPECT_EQ(&sample.of(small_recipe(), 8), &batch);  // read once
+  EXPECT_NE(&sample.of(small_recipe(), 4), &batch);
+}
+
+TEST_F(OnText, ATextWithMoreWordsThanTheModelIsRefused) {
+  spec::Recipe recipe = small_recipe();
+  recipe.model.vocabulary = 100;
+  Sample sample(settings(), folder_ / "cache");
+  EXPECT_THROW(sample.of(recipe, 8), Error);
+}
+
+TEST_F(OnText, PartialTrainingNeedsAText) {
+  Sample sample({}, "");
+  const spec::Recipe recipe = small_recipe();
+  const Batch& batch = sample.of(recipe, 8);
+  EXPECT_FALSE(batch.lesson);
+  EXPECT_THROW(proxies().find("partial_training").score(recipe.model, batch), Error);
+}
+
+// What `heed train` reports after so many updates.
+TEST_F(OnText, PartialTrainingIsTheHeldOutLossOfAShortRun) {
+  class Silent : public train::RunObserver {
+    void note(const std::string&) override {}
+    void step(const train::StepReport&) override {}
+    void evaluated(int64_t, const train::Score&, double, bool) override {}
+    bool stop() override { return false; }
+  } silent;
+  train::RunRequest request;
+  request.recipe = small_recipe();
+  request.recipe.training.steps = 30;
+  request.recipe.training.warmup = 3;
+  request.data = folder_ / "text.txt";
+  request.folder = folder_ / "run";
+  const train::RunResult result = train::run_training(request, silent);
+  EXPECT_NEAR(trained(30), -result.best, 1e-6);
+  EXPECT_GT(trained(60), trained(2) + 0.5);
+}
+
+TEST_F(OnText, AModelThatDivergesIsWorseThanAny) {
+  spec::Recipe recipe = small_recipe();
+  recipe.training.learning_rate = 1e30;
+  Sample sample(settings(10), folder_ / "cache");
+  EXPECT_LT(proxies().find("partial_training").score(recipe.model, sample.of(recipe, 8)), -1e6);
+}
+
+}  // namespace
+}  // namespace heed::search
