@@ -20,7 +20,7 @@ ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfil
     const auto candidate = pool.decode(pool.draw(rng));
     if (!candidate) continue;
     const Cost cost = costs.of(*candidate);
-    if (cost.decoder < space.least_decoder || cost.decoder > space.most_decoder) continue;
+    if (!space.allows_size(cost.decoder, cost.total)) continue;
     models.push_back(space.model_of(*candidate));
     check.models.push_back({space.key_of(*candidate), cost.latency, 0});
   }

@@ -89,8 +89,7 @@ class Search {
   }
 
   bool inside(const Cost& cost) const {
-    return request_.limits.admit(cost) && cost.decoder >= space_.least_decoder &&
-           cost.decoder <= space_.most_decoder;
+    return request_.limits.admit(cost) && space_.allows_size(cost.decoder, cost.total);
   }
 
   Cost cost_of(const spec::Candidate& candidate) {

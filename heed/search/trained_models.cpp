@@ -37,8 +37,8 @@ std::vector<spec::Candidate> draw_models(const TrainedModelsRequest& request) {
                         " were found; ask for fewer");
     auto candidate = pool.decode(pool.draw(rng));
     if (!candidate || seen.contains(*candidate)) continue;
-    const int64_t decoder = model::count_parameters(space.model_of(*candidate)).decoder;
-    if (decoder < space.least_decoder || decoder > space.most_decoder) continue;
+    const model::ParameterCount count = model::count_parameters(space.model_of(*candidate));
+    if (!space.allows_size(count.decoder, count.total)) continue;
     seen.insert(*candidate);
     drawn.push_back(std::move(*candidate));
     attempts = 0;

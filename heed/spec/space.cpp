@@ -120,15 +120,17 @@ void read_limits(const Json& json, const std::string& what, Space& space) {
       throw usage_error(what, ": inner_over_width is ", factor->dump(), "; it must be 0 or more");
     space.inner_over_width = factor->get<double>();
   }
-  if (const Json* least = read.find("least_decoder"))
-    space.least_decoder = whole(*least, what + ": least_decoder");
-  if (const Json* most = read.find("most_decoder")) {
-    const int64_t value = whole(*most, what + ": most_decoder");
-    if (value > 0) space.most_decoder = value;
+  for (const auto& [name, least, most] : {std::tuple{"decoder", &space.least_decoder, &space.most_decoder},
+                                          std::tuple{"total", &space.least_total, &space.most_total}}) {
+    const std::string least_name = text("least_", name), most_name = text("most_", name);
+    if (const Json* value = read.find(least_name)) *least = whole(*value, what + ": " + least_name);
+    if (const Json* value = read.find(most_name)) {
+      *most = whole(*value, what + ": " + most_name);
+      if (*most == 0) *most = INT64_MAX;
+    }
+    if (*least > *most)
+      throw usage_error(what, ": ", least_name, " ", *least, " is more than ", most_name, " ", *most);
   }
-  if (space.least_decoder > space.most_decoder)
-    throw usage_error(what, ": least_decoder ", space.least_decoder, " is more than most_decoder ",
-                      space.most_decoder);
   read.check_unknown();
 }
 

@@ -43,11 +43,15 @@ struct Space {
   // Values that may be chosen. embedding_width 0 is the width of the model.
   std::vector<std::string> layer = {"sf"};
   std::vector<int64_t> layers, width, heads, inner, projection, embedding_width, division, vocabulary;
-  double inner_over_width = 0;       // an inner width is at least floor(this * width)
-  int64_t least_decoder = 0;         // parameters without embedding and output
-  int64_t most_decoder = INT64_MAX;  // 0 in a file: no limit
+  double inner_over_width = 0;  // an inner width is at least floor(this * width)
+  // Parameters: without embedding and output, and all of them. 0 as the most in a file: no limit.
+  int64_t least_decoder = 0, most_decoder = INT64_MAX;
+  int64_t least_total = 0, most_total = INT64_MAX;
 
   bool allows_inner(int64_t width_of_model, int64_t value) const;
+  bool allows_size(int64_t decoder, int64_t total) const {
+    return decoder >= least_decoder && decoder <= most_decoder && total >= least_total && total <= most_total;
+  }
   // Whether a layer of the space's values is one of options(width).
   bool allows(int64_t width_of_model, const Layer& candidate) const;
   std::vector<Frame> frames() const;

@@ -88,7 +88,7 @@ struct Fixture {
             costs, score_of, [this](const Candidate& c) { return admits(costs.of(c)); }};
   }
   bool admits(const Cost& cost) const {
-    return limits.admit(cost) && cost.decoder >= space.least_decoder && cost.decoder <= space.most_decoder;
+    return limits.admit(cost) && space.allows_size(cost.decoder, cost.total);
   }
 };
 
@@ -179,6 +179,8 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
       if (rng.below(2)) f.limits.total = middle.total;
       if (rng.below(2)) f.space.most_decoder = middle.decoder;
       if (rng.below(2)) f.space.least_decoder = middle.decoder / 2;
+      if (rng.below(2)) f.space.least_total = middle.total / 2;
+      if (rng.below(2)) f.space.most_total = 2 * middle.total;
       collect();
       ++with_limits;
     }

@@ -28,6 +28,7 @@ inner = [16, 48, 64]
 [limits]
 inner_over_width = 1.5
 most_decoder = 20000
+least_total = 300
 )";
 
 TEST(Space, OptionsAreEveryLayerAWidthMayHave) {
@@ -42,6 +43,9 @@ TEST(Space, OptionsAreEveryLayerAWidthMayHave) {
   EXPECT_EQ(space.length, 32);
   EXPECT_EQ(space.least_decoder, 0);
   EXPECT_EQ(space.most_decoder, 20000);
+  EXPECT_TRUE(space.allows_size(20000, 300));
+  EXPECT_FALSE(space.allows_size(20001, 300));
+  EXPECT_FALSE(space.allows_size(20000, 299));
 }
 
 TEST(Space, CandidatesAreModels) {

@@ -106,8 +106,8 @@ class Width {
       here.clear(), points_here.clear();
       for (const int32_t sum : found_) {
         const Evaluated model = evaluated({i, sum});
-        if (!question_.limits.admit(model.cost) || model.cost.decoder < question_.space.least_decoder ||
-            model.cost.decoder > question_.space.most_decoder)
+        if (!question_.limits.admit(model.cost) ||
+            !question_.space.allows_size(model.cost.decoder, model.cost.total))
           continue;
         here.push_back({i, sum});
         points_here.push_back(point_of(model));
@@ -138,7 +138,8 @@ class Width {
       least.latency = std::min(least.latency, cost.latency);
       least.resident = std::min(least.resident, cost.resident);
       const int64_t room =
-          std::min(question_.space.most_decoder - cost.decoder, question_.limits.total - cost.total);
+          std::min(question_.space.most_decoder - cost.decoder,
+                   std::min(question_.space.most_total, question_.limits.total) - cost.total);
       most_decoder = std::max(most_decoder, room);
       tightest_ = std::min(tightest_, room);
     }
