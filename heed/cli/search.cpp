@@ -1,6 +1,7 @@
 #include "heed/cli/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "heed/base/threads.h"
@@ -10,6 +11,7 @@
 #include "heed/cli/user_profile.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/isa.h"
+#include "heed/measure/session_timing.h"
 #include "heed/search/search_run.h"
 #include "heed/spec/arch.h"
 
@@ -78,6 +80,7 @@ class Search : public Verb {
       result = search::run_search(request_, observer);
     }
     json_ ? print_json(result) : print(result);
+    warn(result);
     if (result.models.empty())
       throw Error(
           "search: every model measured breaks a limit; loosen them or run it again on a quiet machine",
@@ -85,6 +88,24 @@ class Search : public Verb {
   }
 
  private:
+  // Sums of pieces are within a few percent of whole models on a machine that does nothing else.
+  static void warn(const search::SearchResult& r) {
+    std::vector<double> ratios;
+    for (const auto* models : {&r.models, &r.dropped}) {
+      for (const auto& m : *models) {
+        if (m.predicted.cost.latency > 0) ratios.push_back(m.measured.median / m.predicted.cost.latency);
+      }
+    }
+    const double ratio = measure::percentile(ratios, 0.5);
+    if (ratios.empty() || std::abs(ratio - 1) < 0.15) return;
+    std::fprintf(stderr,
+                 "warning: whole models took %.2f times what was predicted: the machine was busy while %s; "
+                 "%s\n",
+                 ratio, ratio > 1 ? "they were measured" : "its profile was made",
+                 ratio > 1 ? "search again in another folder when it is quiet"
+                           : "make a new one with --profile FILE when it is quiet");
+  }
+
   static void list() {
     for (const std::string& name : spec::space_names()) {
       const spec::Space space = spec::load_space(name);

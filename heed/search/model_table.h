@@ -1,5 +1,5 @@
 // A table of models that were trained: one row each, in the columns in which LiteTransformerSearch's results
-// are published (docs/formats.md).
+// are published (docs/search.md).
 #pragma once
 
 #include <filesystem>

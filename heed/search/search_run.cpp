@@ -1,12 +1,15 @@
 #include "heed/search/search_run.h"
 
+#include <cmath>
 #include <cstdio>
+#include <optional>
 #include <set>
 
 #include "heed/base/clock.h"
 #include "heed/base/csv.h"
 #include "heed/base/files.h"
 #include "heed/base/units.h"
+#include "heed/measure/session_timing.h"
 #include "heed/measure/timed_model.h"
 #include "heed/search/baselines.h"
 #include "heed/search/picks.h"
@@ -20,6 +23,8 @@ namespace heed::search {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr int kMoreTries = 6;  // to come near a limit from below, one model each
 
 Json config_of(const SearchRequest& r) {
   Json limits = Json::object();
@@ -231,49 +236,96 @@ class Search {
     return model;
   }
 
-  void measure_best() {
-    std::vector<Point> points;
-    for (const Evaluated& e : frontier_) points.push_back(point_of(e));
-    std::set<size_t> chosen;
-    for (const size_t i : spread(points, static_cast<size_t>(request_.keep))) chosen.insert(i);
-    const std::vector<Baseline> rivals = request_.baselines ? baselines(space_) : std::vector<Baseline>{};
-    for (const Baseline& baseline : rivals) {
-      FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
-      const model::ParameterCount count = model::count_parameters(baseline.model);
-      model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
-      spec::Recipe recipe = space_.recipe_of(frontier_[0].candidate);
-      recipe.model = baseline.model;
-      model.predicted.score = sample_.score(proxy_, recipe, space_.length);
-      model.planned = graph::plan(*measure::build_timed(baseline.model, measure::prompt_use(space_.length)))
-                          .memory.peak();
-      // What is as good and faster is worth knowing.
-      size_t rival = points.size();
-      for (size_t i = 0; i < points.size(); ++i) {
-        if (points[i].score >= model.predicted.score &&
-            (rival == points.size() || points[i].latency < points[rival].latency))
-          rival = i;
-      }
-      if (rival < points.size()) chosen.insert(rival);
-      result_.baselines.push_back(std::move(model));
+  // A baseline, and which model of the frontier is as good and fastest.
+  FoundModel rival_of(const Baseline& baseline, std::set<size_t>& chosen) {
+    FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
+    const model::ParameterCount count = model::count_parameters(baseline.model);
+    model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
+    spec::Recipe recipe = space_.recipe_of(frontier_[0].candidate);
+    recipe.model = baseline.model;
+    model.predicted.score = sample_.score(proxy_, recipe, space_.length);
+    model.planned =
+        graph::plan(*measure::build_timed(baseline.model, measure::prompt_use(space_.length))).memory.peak();
+    size_t rival = frontier_.size();
+    for (size_t i = 0; i < frontier_.size(); ++i) {
+      if (frontier_[i].score >= model.predicted.score &&
+          (rival == frontier_.size() || frontier_[i].cost.latency < frontier_[rival].cost.latency))
+        rival = i;
     }
-    std::vector<size_t> order(chosen.begin(), chosen.end());
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return points[a].latency < points[b].latency; });
+    if (rival < frontier_.size()) chosen.insert(rival);
+    return model;
+  }
+
+  // With the baselines, if it is the first time. What turns out to break a limit is dropped.
+  void measure_chosen(const std::vector<size_t>& order, bool first) {
     std::vector<FoundModel> models;
     for (const size_t i : order) {
       char name[16];
-      std::snprintf(name, sizeof name, "m%02zu", models.size() + 1);
+      std::snprintf(name, sizeof name, "m%02zu", ++named_);
       models.push_back(found(name, frontier_[i]));
     }
     std::vector<FoundModel*> all;
     for (FoundModel& model : models) all.push_back(&model);
-    for (FoundModel& model : result_.baselines) all.push_back(&model);
+    for (FoundModel& model : result_.baselines) {
+      if (first) all.push_back(&model);
+    }
     measure_models(all);
     for (FoundModel& model : models) {
       const bool kept =
           model.measured.median <= request_.limits.latency && model.planned <= request_.limits.memory;
       (kept ? result_.models : result_.dropped).push_back(std::move(model));
     }
+  }
+
+  // The best model that should fit, by how far whole models are from their predictions, with a little more
+  // room in every try: those dropped may have left a gap between the best one kept and the limits.
+  std::optional<size_t> better_than_kept(const std::set<size_t>& measured, int tries) const {
+    std::vector<double> slower, larger;
+    for (const auto* models : {&result_.models, &result_.dropped}) {
+      for (const FoundModel& m : *models) {
+        slower.push_back(m.measured.median / m.predicted.cost.latency);
+        larger.push_back(static_cast<double>(m.planned) / static_cast<double>(m.predicted.cost.memory()));
+      }
+    }
+    const double room = 1 + 0.03 * tries;
+    const double most_latency = request_.limits.latency / (room * measure::percentile(slower, 0.5)),
+                 most_memory =
+                     static_cast<double>(request_.limits.memory) / (room * measure::percentile(larger, 0.5));
+    double best = -INFINITY;
+    for (const FoundModel& m : result_.models) best = std::max(best, m.predicted.score);
+    std::optional<size_t> better;
+    for (size_t i = 0; i < frontier_.size(); ++i) {
+      const Evaluated& e = frontier_[i];
+      if (measured.contains(i) || e.score <= best || e.cost.latency > most_latency ||
+          static_cast<double>(e.cost.memory()) > most_memory)
+        continue;
+      better = i;
+      best = e.score;
+    }
+    return better;
+  }
+
+  void measure_best() {
+    std::vector<Point> points;
+    for (const Evaluated& e : frontier_) points.push_back(point_of(e));
+    std::set<size_t> chosen;
+    for (const size_t i : spread(points, static_cast<size_t>(request_.keep))) chosen.insert(i);
+    if (request_.baselines) {
+      for (const Baseline& baseline : baselines(space_))
+        result_.baselines.push_back(rival_of(baseline, chosen));
+    }
+    std::vector<size_t> order(chosen.begin(), chosen.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return points[a].latency < points[b].latency; });
+    measure_chosen(order, true);
+    for (int tries = 1; tries <= kMoreTries && !result_.dropped.empty(); ++tries) {
+      const auto better = better_than_kept(chosen, tries);
+      if (!better) break;
+      chosen.insert(*better);
+      measure_chosen({*better}, false);
+    }
+    std::stable_sort(result_.models.begin(), result_.models.end(),
+                     [](const auto& a, const auto& b) { return a.measured.median < b.measured.median; });
     if (result_.models.empty()) return;
     points.clear();
     for (const FoundModel& m : result_.models)
@@ -324,6 +376,7 @@ class Search {
   measure::DeviceProfile profile_;
   ProfiledCosts costs_;
   std::vector<Evaluated> all_, frontier_;
+  size_t named_ = 0;
   SearchResult result_;
 };
 

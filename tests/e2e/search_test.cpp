@@ -204,6 +204,28 @@ TEST_F(Searching, KeepsWithinLimits) {
   }
 }
 
+// A profile that is too good to be true: sums are a third of what models take.
+TEST_F(Searching, DropsWhatIsMeasuredBeyondALimitAndComesNearItFromBelow) {
+  const Outcome first = heed(command("first", "--keep 3 --no-baselines --json"));
+  ASSERT_EQ(first.code, 0) << first.output;
+  double slowest = 0;
+  const Json found = Json::parse(first.out);
+  for (const Json& model : found["models"])
+    slowest = std::max(slowest, model["measured_seconds"]["median"].get<double>());
+  store::Database(path("p.db")).execute("UPDATE timings SET median = median / 3");
+  const Outcome outcome = heed(
+      command("second", heed::text("--keep 3 --no-baselines --json --max-latency ", 6e5 * slowest, "us")));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "times what was predicted: the machine was busy while they were measured"))
+      << outcome.output;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_FALSE(json["dropped"].empty());
+  for (const Json& model : json["dropped"]) EXPECT_GT(model["measured_seconds"]["median"], 0.6 * slowest);
+  ASSERT_FALSE(json["models"].empty());
+  for (const Json& model : json["models"]) EXPECT_LE(model["measured_seconds"]["median"], 0.6 * slowest);
+  EXPECT_GT(json["models"].size() + json["dropped"].size(), 3u);  // others than the first choice were tried
+}
+
 TEST_F(Searching, Refuses) {
   refuses("search", 2, "name a space");
   refuses("search lts-tlx -o " + path("x"), 2, "did you mean 'lts-txl'?");
