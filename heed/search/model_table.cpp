@@ -51,8 +51,16 @@ std::string backbone_of(const Csv& csv, size_t row, const std::string& given, in
                     ", which tells neither gpt2 nor transformer-xl; add a column backbone, or --backbone");
 }
 
+// As heed writes tables itself.
+spec::ModelSpec model_in_full(const Csv& csv, size_t row) {
+  const Json json = Json::parse(csv.at(row, "spec"), nullptr, false);
+  if (json.is_discarded()) throw usage_error(csv.place(row), ": spec is not JSON");
+  return spec::read_model_spec(json, csv.place(row) + ": spec");
+}
+
 // As the published models are built: those of one backbone differ in the columns only.
 spec::ModelSpec model_of(const Csv& csv, size_t row, const std::string& given) {
+  if (csv.has("spec")) return model_in_full(csv, row);
   const int64_t layers = csv.integer(row, "n_layer"), width = csv.integer(row, "d_model");
   if (layers < 1 || layers > kMostLayers)
     throw usage_error(csv.place(row), ": n_layer is ", layers, "; it must be from 1 to ", kMostLayers);
@@ -99,11 +107,12 @@ spec::Recipe recipe_of(spec::ModelSpec model, int64_t length) {
 }
 
 void check_columns(const Csv& csv, const std::string& what) {
+  if (csv.has("spec")) return;
   for (const std::string column : kNeeded) {
     if (csv.has(column)) continue;
     const std::string guess = nearest(column, csv.columns());
     throw usage_error(what, " has no column ", column, guess.empty() ? "" : " (is '" + guess + "' meant?)",
-                      "; a table of models needs n_layer, d_model, n_head, d_inner and n_token");
+                      "; a table of models needs n_layer, d_model, n_head, d_inner and n_token, or spec");
   }
 }
 

@@ -236,14 +236,20 @@ class Search {
     return model;
   }
 
+  // A baseline is trained as what it is held against.
+  spec::Recipe recipe_of(const std::string& name, const spec::ModelSpec& model) const {
+    spec::Recipe recipe = space_.recipe_of(frontier_[0].candidate);
+    recipe.about = name + ", to compare with";
+    recipe.model = model;
+    return recipe;
+  }
+
   // A baseline, and which model of the frontier is as good and fastest.
   FoundModel rival_of(const Baseline& baseline, std::set<size_t>& chosen) {
     FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
     const model::ParameterCount count = model::count_parameters(baseline.model);
     model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
-    spec::Recipe recipe = space_.recipe_of(frontier_[0].candidate);
-    recipe.model = baseline.model;
-    model.predicted.score = sample_.score(proxy_, recipe, space_.length);
+    model.predicted.score = sample_.score(proxy_, recipe_of(baseline.name, baseline.model), space_.length);
     model.planned =
         graph::plan(*measure::build_timed(baseline.model, measure::prompt_use(space_.length))).memory.peak();
     size_t rival = frontier_.size();
@@ -362,6 +368,9 @@ class Search {
       if (!m.picks.empty() && m.picks[0] == "best")
         store::write_json_object(request_.folder / "pick", recipe);
     }
+    for (const FoundModel& m : result_.baselines)
+      store::write_json_object(request_.folder / "models" / (m.name + ".json"),
+                               spec::to_json(recipe_of(m.name, m.model)));
     write_file(request_.folder / "pareto.csv", csv);
   }
 

@@ -53,7 +53,8 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedM
     throw usage_error("rank: --models is ", request.models, "; a ranking needs 2 or more");
   const bool per_byte = request.space.vocabulary.size() > 1;
   std::vector<TableRow> rows;
-  std::string csv = "id,arch,width,heads,inner,projection,embedding_width,division,vocabulary,valid_ppl\n";
+  std::string csv =
+      "id,arch,width,heads,inner,projection,embedding_width,division,vocabulary,tgt_len,valid_ppl,spec\n";
   for (const spec::Candidate& candidate : draw_models(request)) {
     char name[16];
     std::snprintf(name, sizeof name, "m%03zu", rows.size() + 1);
@@ -79,7 +80,8 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedM
     for (const char* key :
          {"arch", "width", "heads", "inner", "projection", "embedding_width", "division", "vocabulary"})
       csv += "," + csv_cell(spec[key].is_string() ? spec[key].get<std::string>() : spec[key].dump());
-    csv += "," + (row.perplexity ? text(*row.perplexity) : "") + "\n";
+    csv += text(",", row.length, ",", row.perplexity ? text(*row.perplexity) : "", ",") +
+           csv_cell(spec.dump()) + "\n";
     rows.push_back(std::move(row));
   }
   write_file(request.folder / "models.csv", csv);

@@ -87,6 +87,13 @@ evaluate_every = 10
     for (auto& proxy : (*each)["proxies"]) proxy.erase("seconds");
   }
   EXPECT_EQ(again, json);
+  // And so from the table it wrote.
+  Json from_table = Json::parse(heed("rank --table " + path("ranked/models.csv") + " --json").out);
+  for (auto& proxy : from_table["proxies"]) proxy.erase("seconds");
+  EXPECT_EQ(from_table, json);
+  refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,{,3\n"), 2,
+          "bad.csv: line 2: spec is not JSON");
+  refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,[],3\n"), 2, "bad.csv: line 2: spec");
 }
 
 TEST_F(Verbs, RankRefuses) {

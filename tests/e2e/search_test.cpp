@@ -61,6 +61,7 @@ TEST_F(Searching, FindsModelsThatTrain) {
   // What describe plans is what the table says.
   const Json described = Json::parse(heed("describe " + path("run/models/m01.json") + " --json").out);
   EXPECT_EQ(described["params"]["total"], csv.integer(0, "total_params"));
+  EXPECT_EQ(heed("describe " + path("run/models/transformer-xl-4-layers.json")).code, 0);
   const Outcome trained = heed("train " + path("run/pick") + " --data " + text() + " -o " + path("trained"));
   EXPECT_EQ(trained.code, 0) << trained.output;
 }

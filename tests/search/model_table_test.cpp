@@ -94,7 +94,7 @@ TEST_F(ModelTable, RefusesWhatItCannotRead) {
   EXPECT_EQ(
       refused("n_layer,d_model,n_heads,d_inner,n_token\n"),
       "t.csv has no column n_head (is 'n_heads' meant?); a table of models needs n_layer, d_model, n_head, "
-      "d_inner and n_token");
+      "d_inner and n_token, or spec");
   EXPECT_EQ(refused(columns), "t.csv has no rows below its first line");
   EXPECT_EQ(refused(columns + "two,64,4,128,1000,,\n"),
             "t.csv: line 2: n_layer is 'two'; it must be a whole number");
