@@ -169,7 +169,8 @@ constexpr Size kSizes[] = {
 
 TEST(RecipeSizes, ToTheLastParameter) {
   for (const Size& size : kSizes) {
-    EXPECT_EQ(model::count_parameters(spec::load_recipe(size.recipe).model).total, size.parameters) << size.recipe;
+    EXPECT_EQ(model::count_parameters(spec::load_recipe(size.recipe).model).total, size.parameters)
+        << size.recipe;
   }
 }
 
