@@ -78,7 +78,8 @@ class DeviceVerb : public Verb {
     for (const auto& [key, t] : profile.pieces())
       json["pieces"].push_back(
           {{"piece", Json::parse(key)},
-           {"seconds", {{"median", t.median}, {"p10", t.low}, {"p90", t.high}, {"runs", t.runs}}}});
+           {"seconds", {{"median", t.median}, {"p10", t.low}, {"p90", t.high}, {"runs", t.runs}}},
+           {"measured", profile.date(key)}});
     std::printf("%s\n", json.dump(2).c_str());
   }
 
@@ -88,6 +89,7 @@ class DeviceVerb : public Verb {
     struct Row {
       size_t pieces = 0;
       double least = 1e9, most = 0, spread = 0;
+      std::string date;
     };
     std::map<std::tuple<std::string, std::string, int64_t, int64_t>, Row> rows;
     for (const auto& [key, t] : profile.pieces()) {
@@ -101,19 +103,20 @@ class DeviceVerb : public Verb {
       row.least = std::min(row.least, t.median);
       row.most = std::max(row.most, t.median);
       row.spread += (t.high - t.low) / t.median;
+      row.date = std::max(row.date, profile.date(key).substr(0, 10));
     }
     if (rows.empty()) {
       std::printf("nothing is measured yet; `heed device SPACE` does\n");
       return;
     }
-    std::printf("\n%-16s %-6s %7s %6s %7s %11s %11s %7s\n", "backbone", "block", "length", "width", "pieces",
-                "fastest", "slowest", "spread");
+    std::printf("\n%-16s %-6s %7s %6s %7s %11s %11s %7s  %s\n", "backbone", "block", "length", "width",
+                "pieces", "fastest", "slowest", "spread", "measured");
     for (const auto& [where, row] : rows) {
       const auto& [backbone, block, length, width] = where;
-      std::printf("%-16s %-6s %7lld %6lld %7zu %11s %11s %6.1f%%\n", backbone.c_str(), block.c_str(),
+      std::printf("%-16s %-6s %7lld %6lld %7zu %11s %11s %6.1f%%  %s\n", backbone.c_str(), block.c_str(),
                   static_cast<long long>(length), static_cast<long long>(width), row.pieces,
                   format_seconds(row.least).c_str(), format_seconds(row.most).c_str(),
-                  100 * row.spread / static_cast<double>(row.pieces));
+                  100 * row.spread / static_cast<double>(row.pieces), row.date.c_str());
     }
   }
 

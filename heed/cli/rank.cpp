@@ -67,6 +67,8 @@ class Rank : public Verb {
     validate(settings);
     const std::vector<search::Proxy> proxies = chosen();
     const auto rows = space_.empty() ? search::read_model_table(table_, backbone_) : trained(settings.data);
+    if (!names_.empty() && without_perplexity(rows) == static_cast<int64_t>(rows.size()))
+      throw usage_error("rank: ", table_, " has no perplexity (valid_ppl) to rank by");
     const auto wrong = search::mismatches(rows);
     std::vector<search::Ranking> rankings;
     std::optional<TemporaryFolder> temporary;
@@ -151,6 +153,10 @@ class Rank : public Verb {
     }
     print_table("Spearman's coefficient inside the best", rankings, &search::Ranking::spearman_top);
     print_table("common ratio of the best", rankings, &search::Ranking::common_ratio);
+    const auto timed = std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.latency; });
+    if (timed > 0 && !rankings.empty() && !rankings[0].distance)
+      std::printf("\nno distance of frontiers: %lld of %zu models have a latency\n",
+                  static_cast<long long>(timed), rows.size());
     for (const search::Ranking& r : rankings) {
       if (r.distance)
         std::printf("%s%-18s mean distance of its frontier to the true one: %.2f%%\n",

@@ -25,6 +25,9 @@ class Observer : public search::SearchObserver {
     if (p.done < p.all) line_.count("profiling this device", p.done, p.all, "timings", p.share);
   }
   void searching(size_t evaluated) override { line_.show(text("searching: ", evaluated, " models"), false); }
+  void searching_share(double share) override {
+    line_.count("searching", static_cast<size_t>(100 * share), 100, "percent", share);
+  }
   void measuring(size_t done, size_t all) override {
     line_.count("measuring whole models", done, all, "rounds");
   }
@@ -83,7 +86,9 @@ class Search : public Verb {
     warn(result);
     if (result.models.empty())
       throw Error(
-          "search: every model measured breaks a limit; loosen them or run it again on a quiet machine",
+          "search: every model measured breaks a limit; loosen it, or search again on a quiet machine, in "
+          "both "
+          "cases with another folder",
           kInfeasible);
   }
 
@@ -145,13 +150,18 @@ class Search : public Verb {
                     b.name.c_str(), request_.proxy.c_str(), b.measured.median / rival->measured.median,
                     static_cast<double>(b.planned) / static_cast<double>(rival->planned));
     }
-    for (const auto& m : r.dropped)
-      std::printf("dropped: %s was predicted at %s and measured at %s, planned %s: beyond a limit\n",
-                  m.name.c_str(), format_seconds(m.predicted.cost.latency).c_str(),
+    for (const auto& m : r.dominated)
+      std::printf("left out: %s, measured at %s with %s, is no better than another\n", m.name.c_str(),
                   format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str());
-    std::printf("\nprofile %s, search %s, measuring %s. Written: %s/pareto.csv, models/, pick\n",
+    for (const auto& m : r.dropped)
+      std::printf("dropped: %s was predicted at %s and measured at %s, planned %s: beyond the limit on %s\n",
+                  m.name.c_str(), format_seconds(m.predicted.cost.latency).c_str(),
+                  format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
+                  m.measured.median > request_.limits.latency ? "latency" : "memory");
+    std::printf("\nprofile %s, search %s, measuring %s. Written: %s/pareto.csv, frontier.csv%s\n",
                 format_seconds(r.seconds_profile).c_str(), format_seconds(r.seconds_search).c_str(),
-                format_seconds(r.seconds_measure).c_str(), out_.c_str());
+                format_seconds(r.seconds_measure).c_str(), out_.c_str(),
+                r.models.empty() ? "" : ", models/, pick");
     if (!r.models.empty()) std::printf("next: heed train %s/pick --data TEXT -o RUN\n", out_.c_str());
   }
 
@@ -186,11 +196,13 @@ class Search : public Verb {
         {"evaluated", r.evaluated},
         {"frontier", r.frontier},
         {"models", Json::array()},
+        {"dominated", Json::array()},
         {"dropped", Json::array()},
         {"baselines", Json::array()},
         {"seconds",
          {{"profile", r.seconds_profile}, {"search", r.seconds_search}, {"measure", r.seconds_measure}}}};
     for (const auto& m : r.models) json["models"].push_back(to_json(m));
+    for (const auto& m : r.dominated) json["dominated"].push_back(to_json(m));
     for (const auto& m : r.dropped) json["dropped"].push_back(to_json(m));
     for (const auto& m : r.baselines) json["baselines"].push_back(to_json(m));
     std::printf("%s\n", json.dump(2).c_str());

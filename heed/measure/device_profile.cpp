@@ -4,7 +4,7 @@ namespace heed::measure {
 
 std::string piece_key(const spec::ModelSpec& model, int64_t length) {
   const Json shared = to_json(spec::backbones().find(model.backbone).settings());
-  Json key = {{"backbone", model.backbone}, {"length", length}};
+  Json key = {{"backbone", model.backbone}, {"length", length}, {"batch", 1}, {"dtype", "f32"}};
   const Json all = to_json(model);
   for (const auto& [name, value] : all.items()) {
     if (value != shared.at(name)) key[name] = value;
@@ -30,10 +30,13 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   id.with(std::string_view(device.fingerprint())).step();
   device_ = id.integer(0);
   store::Statement rows(
-      database, "SELECT piece, median, low, high, runs FROM timings WHERE device = ? ORDER BY piece, round");
-  for (rows.with(device_); rows.step();)
-    rounds_[rows.text(0)].push_back(
-        {rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))});
+      database,
+      "SELECT piece, median, low, high, runs, measured FROM timings WHERE device = ? ORDER BY piece, round");
+  for (rows.with(device_); rows.step();) {
+    const std::string key = rows.text(0);
+    rounds_[key].push_back({rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))});
+    dates_[key] = rows.text(5);
+  }
   for (const auto& [key, rounds] : rounds_) pieces_[key] = combine(rounds);
 }
 
@@ -51,7 +54,7 @@ std::optional<Timing> DeviceProfile::find(const std::string& key) const {
 void DeviceProfile::add(const std::map<std::string, Timing>& timings) {
   database_.transaction([&] {
     store::Statement insert(database_,
-                            "INSERT OR REPLACE INTO timings (device, piece, round, median, low, high, runs) "
+                            "INSERT OR IGNORE INTO timings (device, piece, round, median, low, high, runs) "
                             "VALUES (?, ?, ?, ?, ?, ?, ?)");
     for (const auto& [key, t] : timings)
       insert
@@ -59,7 +62,10 @@ void DeviceProfile::add(const std::map<std::string, Timing>& timings) {
                 t.high, int64_t{t.runs})
           .run();
   });
+  store::Statement now(database_, "SELECT CURRENT_TIMESTAMP");
+  now.step();
   for (const auto& [key, timing] : timings) {
+    dates_[key] = now.text(0);
     rounds_[key].push_back(timing);
     pieces_[key] = combine(rounds_[key]);
   }

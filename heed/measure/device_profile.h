@@ -21,6 +21,7 @@ class DeviceProfile {
 
   const std::map<std::string, Timing>& pieces() const { return pieces_; }
   std::optional<Timing> find(const std::string& key) const;
+  const std::string& date(const std::string& key) const { return dates_.at(key); }  // of the last round, UTC
   const std::vector<Timing>& rounds(const std::string& key) const;
   // One more round of each. On disk when it returns.
   void add(const std::map<std::string, Timing>& timings);
@@ -30,6 +31,7 @@ class DeviceProfile {
   int64_t device_;
   std::map<std::string, std::vector<Timing>> rounds_;
   std::map<std::string, Timing> pieces_;
+  std::map<std::string, std::string> dates_;
 };
 
 }  // namespace heed::measure

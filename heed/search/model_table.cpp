@@ -37,7 +37,9 @@ std::optional<int64_t> stated(const Csv& csv, size_t row, const std::string& col
 
 std::optional<double> measured(const Csv& csv, size_t row, const std::string& column) {
   if (csv.at(row, column).empty()) return std::nullopt;
-  return csv.number(row, column);
+  const double value = csv.number(row, column);
+  if (!(value > 0)) throw usage_error(csv.place(row), ": ", column, " is ", value, "; it must be positive");
+  return value;
 }
 
 // Layers of Transformer-XL project distances too, and have no biases.

@@ -53,13 +53,17 @@ Picks pick(std::span<const Point> models) {
     if (faster(i, fastest)) fastest = i;
   }
   picks.cheap = picks.knee = picks.best;
-  const double score_range = std::log(models[picks.best].score / models[fastest].score),
+  // Scores may be anything, also below 0; where they are sizes their logarithm counts.
+  const bool sizes = std::all_of(models.begin(), models.end(), [](const Point& p) { return p.score > 0; });
+  const auto level = [&](size_t i) { return sizes ? std::log(models[i].score) : models[i].score; };
+  const double within = models[picks.best].score - 0.01 * std::abs(models[picks.best].score);
+  const double score_range = level(picks.best) - level(fastest),
                latency_range = std::log(models[picks.best].latency / models[fastest].latency);
   double farthest = 0;
   for (size_t i = 0; i < models.size(); ++i) {
-    if (models[i].score >= 0.99 * models[picks.best].score && faster(i, picks.cheap)) picks.cheap = i;
+    if (models[i].score >= within && faster(i, picks.cheap)) picks.cheap = i;
     if (!(score_range > 0) || !(latency_range > 0)) continue;
-    const double above = std::log(models[i].score / models[fastest].score) / score_range -
+    const double above = (level(i) - level(fastest)) / score_range -
                          std::log(models[i].latency / models[fastest].latency) / latency_range;
     if (above > farthest) farthest = above, picks.knee = i;
   }

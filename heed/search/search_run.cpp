@@ -32,7 +32,8 @@ Json config_of(const SearchRequest& r) {
   if (r.limits.memory != INT64_MAX) limits["memory"] = r.limits.memory;
   if (r.limits.total != INT64_MAX) limits["parameters"] = r.limits.total;
   return {{"space", r.space.name},
-          {"log10_size", r.space.log10_size()},
+          {"space_says", r.space.source},
+          {"device", measure::this_device().fingerprint()},
           {"strategy", r.strategy},
           {"proxy", r.proxy},
           {"latency", r.measure_all ? "measured" : "summed"},
@@ -58,6 +59,7 @@ class Search {
         costs_(space_, profile_) {}
 
   SearchResult run() {
+    take_back_if_refused([&] { check_request(); });
     double begin = now_seconds();
     const auto lap = [&](double& seconds) {
       seconds = now_seconds() - begin;
@@ -69,13 +71,7 @@ class Search {
         check_stop();
       });
     lap(result_.seconds_profile);
-    try {
-      evaluate_all();
-    } catch (const Error& error) {
-      // The next try will have other limits, and may have the same folder.
-      if (error.code() == kInfeasible || error.code() == kUsage) folder_.take_back();
-      throw;
-    }
+    take_back_if_refused([&] { evaluate_all(); });
     lap(result_.seconds_search);
     measure_best();
     lap(result_.seconds_measure);
@@ -84,11 +80,36 @@ class Search {
   }
 
  private:
+  // The next try will have other limits, and may have the same folder.
+  void take_back_if_refused(const std::function<void()>& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      if (error.code() == kInfeasible || error.code() == kUsage) folder_.take_back();
+      throw;
+    }
+  }
+
+  // What can be refused is refused before the device is profiled.
+  void check_request() {
+    if (request_.strategy == "exact" && !proxy_.of_counts)
+      throw usage_error("search: exact needs a proxy that sizes tell, such as effective_params; ",
+                        proxy_.name, " works with --strategy evolution");
+    if (proxy_.name == "partial_training" && request_.sample.data.empty())
+      throw usage_error("search: partial_training learns from a text; give one with --data PATH");
+    if (!request_.sample.data.empty() && !fs::exists(request_.sample.data))
+      throw usage_error("search: --data ", request_.sample.data, " is not there");
+    const Limits& l = request_.limits;
+    if (!(l.latency > 0) || l.memory < 1 || l.total < 1)
+      throw usage_error("search: a limit of 0 or less leaves no model; give positive ones");
+  }
+
   void check_stop() {
     if (observer_.stop()) throw Error("interrupted; the same command goes on", kInterrupted);
   }
 
   double score(const spec::Frame& frame, int64_t decoder, int64_t total) const {
+    if (!proxy_.of_counts) return static_cast<double>(decoder);  // to say what fits, any order will do
     return proxy_.of_counts(decoder, total, frame.width,
                             frame.embedding_width ? frame.embedding_width : frame.width);
   }
@@ -100,9 +121,7 @@ class Search {
   Cost cost_of(const spec::Candidate& candidate) {
     if (!request_.measure_all) return costs_.of(candidate);
     Cost cost = costs_.planned(candidate);
-    // What is out for its size need not be timed.
-    if (inside(cost))
-      cost.latency = measure::time_whole(space_.model_of(candidate), space_.length).timing.median;
+    cost.latency = measure::time_whole(space_.model_of(candidate), space_.length).timing.median;
     return cost;
   }
 
@@ -131,11 +150,17 @@ class Search {
             request_.limits,
             request_.settings,
             costs_,
+            [this](double share) {
+              observer_.searching_share(share);
+              check_stop();
+            },
             [this](const spec::Frame& frame, int64_t decoder, int64_t total) {
               return score(frame, decoder, total);
             },
             [this](const spec::Candidate& candidate) {
               if (!request_.measure_all) return inside(costs_.of(candidate));
+              if (!inside(costs_.planned(candidate))) return false;  // not worth timing
+              check_stop();
               // A measurement is dear: it is kept even if the model is not.
               const Evaluated e = evaluate(candidate);
               record({e});
@@ -144,9 +169,6 @@ class Search {
   }
 
   void evaluate_all() {
-    if (request_.strategy == "exact" && !proxy_.of_counts)
-      throw usage_error("search: exact needs a proxy that sizes tell, such as effective_params; ",
-                        proxy_.name, " works with --strategy evolution");
     const auto strategy = strategies().find(request_.strategy).make(question());
     for (;;) {
       check_stop();
@@ -162,7 +184,9 @@ class Search {
       if (batch.empty()) break;
       record(batch);
       strategy->observe(batch);
-      all_.insert(all_.end(), batch.begin(), batch.end());
+      for (Evaluated& e : batch) {
+        if (seen_.insert(space_.key_of(e.candidate)).second) all_.push_back(std::move(e));
+      }
       observer_.searching(all_.size());
     }
     result_.evaluated = all_.size();
@@ -171,45 +195,64 @@ class Search {
     result_.frontier = frontier_.size();
   }
 
+  std::string describe(const Evaluated& e) const {
+    return text(space_.key_of(e.candidate), " (", format_seconds(e.cost.latency), ", ",
+                format_bytes(e.cost.memory()), ", ", format_count(static_cast<double>(e.cost.total)),
+                " parameters)");
+  }
+
   // Nothing fits: which limit is in the way, and what comes nearest to it.
   [[noreturn]] void explain() {
-    if (request_.measure_all || !proxy_.of_counts)
-      throw Error("search: none of the models tried fits the limits; give more of them", kInfeasible);
+    if (request_.measure_all)
+      throw Error(text("search: none of the models measured fits the limits; loosen them. Without "
+                       "--measure-all and with --strategy exact it is told which one is in the way"),
+                  kInfeasible);
+    if (request_.strategy != "exact") {
+      const std::vector<Evaluated> fitting = exact_front(question());
+      if (!fitting.empty())
+        throw Error(text("search: ", request_.strategy, " came upon no model of ", space_.name,
+                         " that fits, but there are such: ", describe(fitting.front()),
+                         "; use --strategy exact, or loosen the limits"),
+                    kInfeasible);
+    }
     struct Way {
       const char* name;
-      std::function<void(Limits&, spec::Space&)> lift;
-      std::function<double(const Cost&)> cost;
-      std::function<std::string(double)> format;
+      void (*lift)(Limits&);
+      double (*cost)(const Cost&);
     };
-    const std::vector<Way> ways = {
-        {"latency", [](Limits& l, spec::Space&) { l.latency = INFINITY; },
-         [](const Cost& c) { return c.latency; }, [](double v) { return format_seconds(v); }},
-        {"memory", [](Limits& l, spec::Space&) { l.memory = INT64_MAX; },
-         [](const Cost& c) { return static_cast<double>(c.memory()); },
-         [](double v) { return format_bytes(static_cast<int64_t>(v)); }},
-        {"parameters", [](Limits& l, spec::Space&) { l.total = INT64_MAX; },
-         [](const Cost& c) { return static_cast<double>(c.total); },
-         [](double v) { return format_count(v); }}};
+    const Way ways[] = {
+        {"latency", [](Limits& l) { l.latency = INFINITY; }, [](const Cost& c) { return c.latency; }},
+        {"memory", [](Limits& l) { l.memory = INT64_MAX; },
+         [](const Cost& c) { return static_cast<double>(c.memory()); }},
+        {"parameters", [](Limits& l) { l.total = INT64_MAX; },
+         [](const Cost& c) { return static_cast<double>(c.total); }}};
     for (const Way& way : ways) {
-      spec::Space space = space_;
-      Question without = question();
-      Question lifted{space, without.limits, without.settings, costs_, without.score, without.admits};
-      way.lift(lifted.limits, space);
+      Question lifted = question();
+      way.lift(lifted.limits);
       const std::vector<Evaluated> found = exact_front(lifted);
       if (found.empty()) continue;
       const auto nearest = std::min_element(found.begin(), found.end(), [&](const auto& a, const auto& b) {
         return way.cost(a.cost) < way.cost(b.cost);
       });
       throw Error(text("search: no model of ", space_.name, " fits; the limit on ", way.name,
-                       " is in the way. The nearest takes ", way.format(way.cost(nearest->cost)), ": ",
-                       space_.key_of(nearest->candidate), " (", format_seconds(nearest->cost.latency), ", ",
-                       format_bytes(nearest->cost.memory()), ", ",
-                       format_count(static_cast<double>(nearest->cost.total)), " parameters)"),
+                       " is in the way. The nearest: ", describe(*nearest)),
                   kInfeasible);
     }
-    throw Error(text("search: no model of ", space_.name,
-                     " fits, and none would with any one of the limits lifted; loosen them all"),
-                kInfeasible);
+    Question unlimited = question();
+    unlimited.limits = {};
+    const std::vector<Evaluated> found = exact_front(unlimited);
+    if (found.empty())
+      throw Error(
+          text("search: no model of ", space_.name, " has as many parameters as its [limits] ask for"),
+          kInfeasible);
+    const auto smallest = std::min_element(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+      return a.cost.memory() < b.cost.memory();
+    });
+    throw Error(
+        text("search: no model of ", space_.name,
+             " fits, and none would with any one of the limits lifted; loosen them all. The smallest: ",
+             describe(*smallest)),
+        kInfeasible);
   }
 
   // Whole, in turns. Rounds that are done already are taken from the records.
@@ -311,6 +354,13 @@ class Search {
     return better;
   }
 
+  std::vector<Point> measured_points() const {
+    std::vector<Point> points;
+    for (const FoundModel& m : result_.models)
+      points.push_back({m.predicted.score, m.measured.median, static_cast<double>(m.planned)});
+    return points;
+  }
+
   void measure_best() {
     std::vector<Point> points;
     for (const Evaluated& e : frontier_) points.push_back(point_of(e));
@@ -333,9 +383,14 @@ class Search {
     std::stable_sort(result_.models.begin(), result_.models.end(),
                      [](const auto& a, const auto& b) { return a.measured.median < b.measured.median; });
     if (result_.models.empty()) return;
-    points.clear();
-    for (const FoundModel& m : result_.models)
-      points.push_back({m.predicted.score, m.measured.median, static_cast<double>(m.planned)});
+    points = measured_points();
+    std::set<size_t> best;
+    for (const size_t i : front(points)) best.insert(i);
+    std::vector<FoundModel> models;
+    for (size_t i = 0; i < result_.models.size(); ++i)
+      (best.contains(i) ? models : result_.dominated).push_back(std::move(result_.models[i]));
+    result_.models = std::move(models);
+    points = measured_points();
     const Picks picks = pick(points);
     result_.models[picks.best].picks.push_back("best");
     result_.models[picks.knee].picks.push_back("knee");
@@ -372,6 +427,12 @@ class Search {
       store::write_json_object(request_.folder / "models" / (m.name + ".json"),
                                spec::to_json(recipe_of(m.name, m.model)));
     write_file(request_.folder / "pareto.csv", csv);
+    csv = "model,score,decoder_params,total_params,predicted_ms,planned_bytes\n";
+    for (const Evaluated& e : frontier_)
+      csv +=
+          csv_cell(space_.key_of(e.candidate)) + text(",", e.score, ",", e.cost.decoder, ",", e.cost.total,
+                                                      ",", 1e3 * e.cost.latency, ",", e.cost.memory(), "\n");
+    write_file(request_.folder / "frontier.csv", csv);
   }
 
   const SearchRequest& request_;
@@ -385,6 +446,7 @@ class Search {
   measure::DeviceProfile profile_;
   ProfiledCosts costs_;
   std::vector<Evaluated> all_, frontier_;
+  std::set<std::string> seen_;  // keys of all_
   size_t named_ = 0;
   SearchResult result_;
 };

@@ -40,7 +40,8 @@ struct FoundModel {
 };
 
 struct SearchResult {
-  std::vector<FoundModel> models;     // fastest first; all within the limits as measured
+  std::vector<FoundModel> models;     // fastest first; within the limits and on the frontier, as measured
+  std::vector<FoundModel> dominated;  // measured to be no better than another in anything
   std::vector<FoundModel> dropped;    // measured beyond a limit
   std::vector<FoundModel> baselines;  // within no limits
   size_t evaluated = 0;               // candidates
@@ -54,6 +55,7 @@ class SearchObserver {
   virtual void note(const std::string& sentence) = 0;
   virtual void profiling(const ProfileProgress& progress) = 0;
   virtual void searching(size_t evaluated) = 0;
+  virtual void searching_share(double share) = 0;  // of a proposal that takes long
   virtual void measuring(size_t done, size_t all) = 0;
   virtual bool stop() = 0;
 };

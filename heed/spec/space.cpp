@@ -246,6 +246,7 @@ std::string Space::key_of(const Candidate& candidate) const {
 Space read_space(const Json& json, const std::string& what) {
   if (!json.is_object()) throw usage_error(what, ": a space is a table with [model] and [genes]");
   Space space;
+  space.source = json;
   Reader read{json, what};
   if (const Json* about = read.find("about")) {
     if (!about->is_string()) throw usage_error(what, ": about must be text");
@@ -309,7 +310,7 @@ Space load_space(const std::string& name_or_path) {
   if (named && !fs::exists(path)) {
     const std::string guess = nearest(name_or_path, space_names());
     throw usage_error("there is no space '", name_or_path, "'",
-                      guess.empty() ? "" : "; did you mean '" + guess + "'?",
+                      guess.empty() ? ";" : "; did you mean '" + guess + "'?",
                       " `heed search --list` shows all; a file is given with its path");
   }
   std::ifstream in(path, std::ios::binary);

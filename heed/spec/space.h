@@ -34,6 +34,7 @@ struct Space {
   std::string name;  // of the file
   std::string about;
   std::vector<std::string> published;
+  Json source;           // everything the file says
   int64_t length = 192;  // tokens of the segment that is timed
   ModelSpec model;       // what all models share
   DataSpec data;         // these go into the recipes of what is found

@@ -26,6 +26,14 @@ TEST(Picks, OneModelIsEverything) {
   EXPECT_EQ(picks.cheap, 0u);
 }
 
+// As those of a loss are.
+TEST(Picks, ScoresMayBeBelowZero) {
+  const Picks picks = pick(std::vector<Point>{{-3, 1, 1}, {-1.2, 2, 2}, {-1.005, 7, 4}, {-1, 10, 5}});
+  EXPECT_EQ(picks.best, 3u);
+  EXPECT_EQ(picks.cheap, 2u);
+  EXPECT_EQ(picks.knee, 1u);
+}
+
 TEST(Picks, ASmallFrontierIsKeptWhole) {
   EXPECT_EQ(spread(std::vector<Point>{{3, 9, 1}, {1, 2, 3}, {2, 5, 2}}, 3), (std::vector<size_t>{1, 2, 0}));
 }

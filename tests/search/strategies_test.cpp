@@ -84,8 +84,13 @@ struct Fixture {
   SearchSettings settings;
 
   Question question() {
-    return {space, limits,   settings,
-            costs, score_of, [this](const Candidate& c) { return admits(costs.of(c)); }};
+    return {space,
+            limits,
+            settings,
+            costs,
+            {},
+            score_of,
+            [this](const Candidate& c) { return admits(costs.of(c)); }};
   }
   bool admits(const Cost& cost) const {
     return limits.admit(cost) && space.allows_size(cost.decoder, cost.total);

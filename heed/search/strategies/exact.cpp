@@ -77,16 +77,19 @@ class Width {
     }
   }
 
-  // Goes through all sums of layers.
-  void solve() {
+  // Goes through all sums of layers. `from` and `to`: what of the whole search this is.
+  void solve(double from, double to) {
     if (options_.empty() || frames_.empty()) return;
     bound();
     sums_.assign(static_cast<size_t>(deepest_) + 1, {});
+    pruned_.assign(sums_.size(), 32);
     sums_[0][{0, 0}] = 0;
     pool_.push_back({});
     // Layers with larger arenas come later: when the last option of an arena has been added, the table holds
     // the fastest sums that fit into it.
     for (size_t i = 0; i < options_.size(); ++i) {
+      if (question_.tick)
+        question_.tick(from + (to - from) * static_cast<double>(i) / static_cast<double>(options_.size()));
       add_option(static_cast<int32_t>(i));
       if (i + 1 == options_.size() || options_[i + 1].cost.arena != options_[i].cost.arena) collect();
     }
@@ -174,12 +177,15 @@ class Width {
           throw usage_error("exact: the layers of width ", width_, " add up in more than ", kMostSums,
                             " ways; give fewer values, no limit on parameters, or --strategy evolution");
       }
-      if (prunes_) prune(sums_[n]);
+      // Not each time: sums that are dominated do no harm while they are no more than the others.
+      if (prunes_ && sums_[n].size() > 2 * pruned_[n]) {
+        prune(sums_[n]);
+        pruned_[n] = std::max<size_t>(32, sums_[n].size());
+      }
     }
   }
 
   void prune(std::unordered_map<Key, int32_t, KeyHash>& sums) const {
-    if (sums.size() < 64) return;
     std::vector<std::pair<Sum, Key>> all;
     for (const auto& [key, place] : sums) all.emplace_back(sum_at(place), key);
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
@@ -223,6 +229,7 @@ class Width {
   bool prunes_ = false;
   std::vector<Sum> pool_;
   std::vector<std::unordered_map<Key, int32_t, KeyHash>> sums_;  // by number of layers: places in the pool
+  std::vector<size_t> pruned_;                                   // how many were left the last time
   std::vector<int32_t> found_;
   int32_t collected_ = 0;
 };
@@ -252,7 +259,9 @@ std::vector<Evaluated> exact_front(const Question& question) {
   std::vector<Width::Found> found;
   std::vector<Point> points;
   for (const int64_t width : question.space.width) {
-    widths.emplace_back(question, width).solve();
+    const auto all = static_cast<double>(question.space.width.size()),
+               done = static_cast<double>(widths.size());
+    widths.emplace_back(question, width).solve(done / all, (done + 1) / all);
     widths.back().add_to(found, points);
     width_of.resize(found.size(), widths.size() - 1);
   }

@@ -43,6 +43,8 @@ struct Question {
   Limits limits;
   SearchSettings settings;
   Costs& costs;
+  // To be told now and then how much of a long proposal is done, from 0 to 1; may throw to end it.
+  std::function<void(double share)> tick;
   // The proxy, from decoder and total parameters; rises with the decoder where the frame is the same.
   std::function<double(const spec::Frame&, int64_t decoder, int64_t total)> score;
   // Inside the limits and the space's window of parameters.
