@@ -46,7 +46,7 @@ class Rank : public Verb {
   void declare(Flags& flags) override {
     flags.option("table", table_, "CSV file of trained models, one per row");
     flags.option("space", space_, "instead of a table: train random models of this space");
-    flags.option("models", models_, "with --space: how many");
+    flags.option("models", models_, "with --space: how many, 20 if not given");
     flags.option("o,out", out_, "with --space: folder for the models; the same command goes on");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
@@ -62,6 +62,8 @@ class Rank : public Verb {
     if (table_.empty() == space_.empty())
       throw usage_error(
           "rank: give a table of trained models with --table FILE.csv, or train some with --space");
+    if (space_.empty() && (models_ || steps_))
+      throw usage_error("rank: --models and --max-steps go with --space; the models of a table are trained");
     if (!backbone_.empty()) spec::backbones().find(backbone_);
     const search::SampleSettings settings = sample_.over({}, "rank");
     validate(settings);
@@ -82,12 +84,12 @@ class Rank : public Verb {
   std::vector<search::TableRow> trained(const std::string& data) const {
     if (data.empty()) throw usage_error("rank: give a text to train on with --data PATH");
     if (out_.empty()) throw usage_error("rank: give a folder for the models with -o FOLDER");
-    search::TrainedModelsRequest request{spec::load_space(space_),   models_, seed_, data, out_,
+    search::TrainedModelsRequest request{spec::load_space(space_),   models_.value_or(20), seed_, data, out_,
                                          {{"version", HEED_VERSION}}};
     if (steps_) request.space.training.steps = *steps_;
     validate(request.space.training);
     const StopSignals signals;
-    Observer observer(models_);
+    Observer observer(request.models);
     return search::train_models(request, observer);
   }
 
@@ -179,8 +181,8 @@ class Rank : public Verb {
   }
 
   std::string table_, names_, backbone_, space_, out_;
-  int64_t models_ = 20, seed_ = 1;
-  std::optional<int64_t> steps_;
+  int64_t seed_ = 1;
+  std::optional<int64_t> models_, steps_;
   SettingsFlags<search::SampleSettings> sample_;
   bool json_ = false;
 };

@@ -21,7 +21,7 @@ int64_t outliers(const std::vector<double>& values) {
   return std::count_if(values.begin(), values.end(), [&](double value) { return value > limit; });
 }
 
-double SessionSamples::first_token() const { return percentile(prompt, 0.5); }
+double SessionSamples::first_token() const { return percentile(load, 0.5) + percentile(prompt, 0.5); }
 
 void sample_session(const spec::ModelSpec& spec, int64_t length, const model::Source* weights, double seconds,
                     int least, SessionSamples& samples) {

@@ -12,7 +12,7 @@ struct SessionSamples {
   graph::Memory planned;
   int64_t resident = 0;  // bytes the process grew by, at most
 
-  double first_token() const;  // median of a prompt: its last run gives the scores of the next token
+  double first_token() const;  // from nothing: medians of loading and of a prompt, which gives its scores
 };
 
 // One round: makes a session, runs it once to warm up, then prompts of `length` tokens and steps after them

@@ -52,6 +52,8 @@ TEST_F(Verbs, BenchTimesPromptsAndSteps) {
     EXPECT_EQ(row["load_seconds"]["runs"], 3);
     EXPECT_GE(row["prompt_seconds"]["p99"], row["prompt_seconds"]["p50"]);
     EXPECT_GE(row["prompt_seconds"]["p50"], row["prompt_seconds"]["least"]);
+    EXPECT_GE(row["prompt_seconds"]["spread"], 0);
+    EXPECT_GT(row["first_token_seconds"], row["prompt_seconds"]["p50"]);  // loading comes before
     EXPECT_GT(row["memory"]["planned"], 0);
     // Nothing is left of 16 places after a prompt of 16.
     EXPECT_EQ(row["step_seconds"].is_null(), row["model"] == "gpt2" && row["length"] == 16) << row;

@@ -99,6 +99,12 @@ evaluate_every = 10
 TEST_F(Verbs, RankRefuses) {
   refuses("rank", 2, "give a table of trained models with --table FILE.csv");
   refuses("rank --table " + file("t.csv", kTable) + " --batch 0", 2, "--batch is 0; it must be positive");
+  refuses("rank --table " + file("t.csv", kTable) + " --models 3", 2,
+          "--models and --max-steps go with --space");
+  refuses("rank --table " + file("low.csv",
+                                 "n_layer,d_model,n_head,d_inner,n_token,backbone,valid_ppl\n"
+                                 "2,64,4,128,1000,gpt2,-3\n"),
+          2, "low.csv: line 2: valid_ppl is -3; it must be positive");
   refuses("rank --space letters", 2, "give a text to train on with --data PATH");
   refuses("rank --space letters --data " + text(), 2, "give a folder for the models with -o FOLDER");
   refuses("rank --space letters --models 1 --data " + text() + " -o " + path("x"), 2,
