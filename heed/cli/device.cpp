@@ -58,18 +58,27 @@ class DeviceVerb : public Verb {
           line.count("measuring whole models", done, all, "rounds");
           stop_if_asked();
         });
-    if (!json_)
+    if (!json_) {
       std::printf(
           "sums of pieces against %lld random models measured whole: off by %.1f%% median, %.1f%% at the "
           "95th "
           "percentile, %.1f%% at most\n",
-          static_cast<long long>(check_), 100 * found.median, 100 * found.p95, 100 * found.worst);
+          static_cast<long long>(check_), 100 * found.errors.median, 100 * found.errors.p95,
+          100 * found.errors.worst);
+      std::printf(
+          "the machine took %.3f times as long as when it was profiled; apart from that %.1f%%, %.1f%% and "
+          "%.1f%%\n",
+          found.drift, 100 * found.apart.median, 100 * found.apart.p95, 100 * found.apart.worst);
+    }
     Json models = Json::array();
     for (const auto& m : found.models)
       models.push_back({{"model", m.key}, {"predicted", m.predicted}, {"measured", m.measured}});
-    return {{"median_error", found.median},
-            {"p95_error", found.p95},
-            {"worst_error", found.worst},
+    return {{"median_error", found.errors.median},
+            {"p95_error", found.errors.p95},
+            {"worst_error", found.errors.worst},
+            {"drift", found.drift},
+            {"median_error_apart_from_drift", found.apart.median},
+            {"p95_error_apart_from_drift", found.apart.p95},
             {"models", models}};
   }
 

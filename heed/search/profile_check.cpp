@@ -1,8 +1,8 @@
 #include "heed/search/profile_check.h"
 
-#include <algorithm>
 #include <cmath>
 
+#include "heed/measure/session_timing.h"
 #include "heed/measure/timed_model.h"
 #include "heed/search/strategies/genes.h"
 
@@ -27,16 +27,20 @@ ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfil
   const std::vector<measure::Timing> timings = measure::time_in_turns(
       models.size(), [&](size_t i, int64_t) { return measure::time_whole(models[i], space.length).timing; },
       progress);
-  std::vector<double> errors;
+  std::vector<double> ratios;
   for (size_t i = 0; i < models.size(); ++i) {
     check.models[i].measured = timings[i].median;
-    errors.push_back(std::abs(check.models[i].predicted / check.models[i].measured - 1));
+    ratios.push_back(timings[i].median / check.models[i].predicted);
   }
-  std::sort(errors.begin(), errors.end());
-  const auto at = [&](double share) {
-    return errors[static_cast<size_t>(share * static_cast<double>(errors.size() - 1) + 0.5)];
+  check.drift = measure::percentile(ratios, 0.5);
+  const auto errors_with = [&](double factor) {
+    std::vector<double> errors;
+    for (const double ratio : ratios) errors.push_back(std::abs(factor / ratio - 1));
+    return ProfileCheck::Errors{measure::percentile(errors, 0.5), measure::percentile(errors, 0.95),
+                                measure::percentile(errors, 1)};
   };
-  check.median = at(0.5), check.p95 = at(0.95), check.worst = errors.back();
+  check.errors = errors_with(1);
+  check.apart = errors_with(check.drift);
   return check;
 }
 

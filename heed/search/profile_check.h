@@ -11,7 +11,14 @@ struct ProfileCheck {
     double predicted, measured;  // seconds
   };
   std::vector<Model> models;
-  double median = 0, p95 = 0, worst = 0;  // of |predicted / measured - 1|
+  struct Errors {
+    double median = 0, p95 = 0, worst = 0;
+  };
+  Errors errors;  // |predicted / measured - 1|
+  // The median of measured / predicted: a shared machine is not as fast as when it was profiled. And the
+  // errors that remain when predictions are multiplied by it.
+  double drift = 1;
+  Errors apart;
 };
 
 // Draws models that the profile was not made from and measures them whole, in turns.
