@@ -80,12 +80,13 @@ class Search {
   }
 
  private:
-  // The next try will have other limits, and may have the same folder.
+  // The next try will have other limits, and may have the same folder, unless models were evaluated in it.
   void take_back_if_refused(const std::function<void()>& body) {
     try {
       body();
     } catch (const Error& error) {
-      if (error.code() == kInfeasible || error.code() == kUsage) folder_.take_back();
+      const bool refused = error.code() == kInfeasible || error.code() == kUsage;
+      if (refused && records_.evaluated() == 0) folder_.take_back();
       throw;
     }
   }
