@@ -95,8 +95,9 @@ std::vector<std::pair<std::string, std::string>> cells_of(const Json& row, bool 
           {"prompt p50" + ms, time(prompt["p50"])},
           {"prompt p95" + ms, time(prompt["p95"])},
           {"prompt p99" + ms, time(prompt["p99"])},
-          {"spread", text(std::round(1000 * prompt["spread"].get<double>()) / 10, "%")},
-          {"outliers", text(prompt["outliers"].get<int64_t>(), "/", prompt["runs"].get<int64_t>())},
+          {"spread", units ? text(std::round(1000 * prompt["spread"].get<double>()) / 10, "%")
+                           : text(prompt["spread"].get<double>())},
+          {"outliers", text(prompt["outliers"].get<int64_t>())},
           {"first token" + ms, time(row["first_token_seconds"])},
           {"prompt tokens/s", rate(row["prompt_tokens_per_second"])},
           {"step p50" + ms, time(of_step("p50"))},
