@@ -159,6 +159,7 @@ TEST_F(Searching, TwoAtOnceOnOneDatabaseBothFinish) {
   const Child first(command("three", longer), path("out1"));
   for (int wait = 0; wait < 400 && !std::filesystem::exists(path("three/heed.db")); ++wait)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(std::filesystem::exists(path("three/heed.db"))) << content(path("out1"));
   refuses(command("three", longer), 1, "works in this folder");
   first.kill_it();
   EXPECT_TRUE(WIFSIGNALED(first.status()));
