@@ -7,6 +7,7 @@
 #include "heed/ops/activation.h"
 #include "heed/ops/arithmetic.h"
 #include "heed/ops/dropout.h"
+#include "heed/ops/gumbel_softmax.h"
 #include "heed/ops/layer_norm.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/memory.h"
@@ -14,6 +15,11 @@
 #include "heed/ops/sinusoid.h"
 
 namespace heed::model {
+namespace {
+
+constexpr int64_t kMixtureStreams = 1 << 20;  // far beyond those of dropout
+
+}  // namespace
 
 Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const Use& use)
     : graph_(graph), spec_(spec), use_(use) {
@@ -30,7 +36,8 @@ Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const Use& use)
     throw usage_error("model: a memory of ", use.memory,
                       " was asked for; learned positions mean nothing in another segment: use memory 0");
   HEED_ASSERT(!(use.training && (use.cached || use.packed)));
-  if (use.training && std::max({spec.dropout, spec.attention_dropout, spec.embedding_dropout}) > 0)
+  if (use.training &&
+      (spec.mix > 0 || std::max({spec.dropout, spec.attention_dropout, spec.embedding_dropout}) > 0))
     rng_ = input("rng", {4});
 }
 
@@ -110,6 +117,16 @@ ValueId Builder::norm(ValueId x, const std::string& name, int64_t width) {
 
 ValueId Builder::dropout(ValueId x, double rate) {
   return drops(rate) ? ops::dropout(graph_, x, rng_, {rate, next_stream(), false}) : x;
+}
+
+ValueId Builder::mixed(const std::vector<ValueId>& branches, int64_t layer) {
+  const ValueId known = graph_.find(kTemperature),
+                temperature = known ? known : graph_.input(kTemperature, {1}),
+                logits = parameter(theta_name(layer), {static_cast<int64_t>(branches.size())}, Part::kChoice,
+                                   constant(0));
+  const ValueId weights = ops::gumbel_softmax(graph_, logits, temperature, rng_, {kMixtureStreams + layer});
+  model_.mixtures.push_back(weights);
+  return ops::mix(graph_, weights, branches);
 }
 
 ValueId Builder::state(State::Kind kind, const std::string& name, Shape shape) {

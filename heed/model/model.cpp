@@ -40,9 +40,15 @@ Model build(Graph& graph, const spec::ModelSpec& spec, const Use& use) {
   builder.model().embedded = x;
   size_t before = graph.nodes().size();
   const std::string letters = spec.letters();
-  for (size_t block = 0; block < letters.size(); ++block) {
+  const auto block_at = [&](size_t block, ValueId in) {
     graph.begin_part(static_cast<int>(block) + 1);
-    x = blocks().find(std::string(1, letters[block])).add(builder, x, static_cast<int64_t>(block));
+    return blocks().find(std::string(1, letters[block])).add(builder, in, static_cast<int64_t>(block));
+  };
+  const size_t alternatives = spec.mix ? static_cast<size_t>(spec.mix) : 1;
+  for (size_t first = 0; first < letters.size(); first += alternatives) {
+    std::vector<ValueId> branches;
+    for (size_t i = 0; i < alternatives; ++i) branches.push_back(block_at(first + i, x));
+    x = spec.mix ? builder.mixed(branches, static_cast<int64_t>(first / alternatives)) : branches[0];
   }
   graph.begin_part(kFramePart);
   if (spec.final_norm) x = builder.norm(x, "norm", spec.width);

@@ -67,10 +67,15 @@ struct Model {
   graph::ValueId loss = graph::kNone;      // [1], their mean
   graph::ValueId scores = graph::kNone;    // [B, T, V] or [B, 1, V]: logits, or log-probabilities
   std::vector<State> states;
-  std::vector<Product> products;  // where the use asks for them
+  std::vector<Product> products;         // where the use asks for them
+  std::vector<graph::ValueId> mixtures;  // [mix] by layer of a supernet: how much of each branch
   Weights weights;
   graph::Cost block_cost, output_cost;
 };
+
+// A supernet's input [1] that divides its logits, and the parameter [mix] that these are, by layer.
+inline constexpr const char* kTemperature = "temperature";
+inline std::string theta_name(int64_t layer) { return text("layers.", layer, ".theta"); }
 
 // Parts of its graph: what is there once, and block i is part i + 1.
 inline constexpr int kFramePart = 0;

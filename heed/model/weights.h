@@ -13,7 +13,7 @@
 
 namespace heed {
 
-enum class Part { kEmbedding, kAttention, kFeedForward, kRecurrence, kNorm, kOutput };
+enum class Part { kEmbedding, kAttention, kFeedForward, kRecurrence, kNorm, kChoice, kOutput };
 template <>
 struct EnumNames<Part> {
   static constexpr std::pair<Part, const char*> names[] = {{Part::kEmbedding, "embedding"},
@@ -21,6 +21,7 @@ struct EnumNames<Part> {
                                                            {Part::kFeedForward, "feed-forward"},
                                                            {Part::kRecurrence, "recurrence"},
                                                            {Part::kNorm, "norm"},
+                                                           {Part::kChoice, "choice"},
                                                            {Part::kOutput, "output"}};
 };
 

@@ -11,6 +11,7 @@
 #include "heed/ops/constant.h"
 #include "heed/ops/dropout.h"
 #include "heed/ops/embedding.h"
+#include "heed/ops/gumbel_softmax.h"
 #include "heed/ops/layer_norm.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/memory.h"
@@ -56,6 +57,8 @@ const Registry<OpEntry>& all() {
                                                 entry<Embedding>(),
                                                 entry<EmbeddingGradient>(),
                                                 entry<GlobalNorm>(),
+                                                entry<GumbelSoftmax>(),
+                                                entry<GumbelSoftmaxBackward>(),
                                                 entry<Lamb>(),
                                                 entry<LayerNorm>(),
                                                 entry<LayerNormBackward>(),

@@ -161,6 +161,13 @@ const Registry<Backbone>& backbones() {
 void validate(const ModelSpec& spec) {
   backbones().find(spec.backbone);
   const std::string letters = spec.letters();
+  if (spec.mix != 0 && (spec.mix < 2 || letters.size() % static_cast<size_t>(spec.mix) != 0))
+    throw usage_error("model: ", letters.size(), " blocks cannot be layers of ", spec.mix,
+                      " alternatives; mix must be at least 2 and divide them, or 0");
+  if (spec.mix != 0 && spec.norm == Norm::kPost)
+    throw usage_error(
+        "model: alternatives can be mixed with norm \"pre\" only; with \"post\" identity alone would not be "
+        "normed");
   check_positive("width", spec.width);
   check_positive("context", spec.context);
   check_positive("projection_heads", spec.projection_heads);

@@ -49,6 +49,7 @@ namespace heed::spec {
 struct ModelSpec {
   std::string backbone = "gpt2";
   std::string arch = "(sf)x12";
+  int64_t mix = 0;
   int64_t width = 768;
   std::vector<int64_t> heads = {12};
   int64_t head_width = 0;
@@ -84,6 +85,7 @@ struct ModelSpec {
   void visit(Visitor&& field) {
     field("backbone", backbone, "family whose settings hold where none are given");
     field("arch", arch, "the blocks, such as (sfff)x6 (f)x8");
+    field("mix", mix, "a supernet: so many blocks in a row are alternatives of one layer; 0: none");
     field("width", width, "model width D");
     field("heads", heads, "attention heads, one number or one per s block");
     field("head_width", head_width, "columns of a head; 0: width / heads");

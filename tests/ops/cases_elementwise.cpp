@@ -209,6 +209,24 @@ void dropout_cases(OracleCases& cases, Rng& rng) {
   }
 }
 
+void gumbel_softmax_cases(OracleCases& cases, Rng& rng) {
+  for (const int64_t choices : {1, 2, 3, 5, 9}) {
+    for (const float temperature : {5.f, 1.f, 0.1f}) {
+      const auto with = [&](const char* what, const OracleInput& noise) {
+        add(cases, {.name = text("gumbel_softmax of ", choices, " at ", temperature, what),
+                    .op = "gumbel_softmax",
+                    .settings = {{"stream", 6}},
+                    .inputs = {normal({choices}, rng), fixed(numbers({1}, {temperature})), noise},
+                    .length = choices,
+                    // Logits are divided by the temperature before they are exponents.
+                    .conditioning = 10 / std::min(1.0, static_cast<double>(temperature))});
+      };
+      with("", absent());
+      with(", drawn", random_state(0xfedcba9876543210, 0x1ffffffffULL));
+    }
+  }
+}
+
 void sinusoid_cases(OracleCases& cases) {
   for (const auto& [length, width, clamp] : {std::array<int64_t, 3>{1, 2, -1},
                                              {17, 16, -1},
@@ -233,6 +251,7 @@ void add_elementwise_cases(OracleCases& cases) {
   arithmetic_cases(cases, rng);
   arrange_cases(cases, rng);
   dropout_cases(cases, rng);
+  gumbel_softmax_cases(cases, rng);
   sinusoid_cases(cases);
 }
 

@@ -94,6 +94,11 @@ def dropout_mask(rng, *, shape, rate, stream=0):
     return philox.mask(rng, math.prod(shape), rate, stream).reshape(shape)
 
 
+def gumbel_softmax(logits, temperature, rng=None, *, stream=0):
+    noise = torch.zeros_like(logits) if rng is None else philox.gumbel(rng, logits.numel(), stream)
+    return ((logits + noise) / temperature).softmax(0)
+
+
 def sinusoid(*, length, width, clamp=-1):
     # Rows from the farthest distance to 0; sines in the first half, cosines in the second.
     distance = torch.arange(length - 1, -1, -1, dtype=torch.float64)
@@ -119,5 +124,6 @@ OPS = {
     "slice": slice_,
     "dropout": dropout,
     "dropout_mask": dropout_mask,
+    "gumbel_softmax": gumbel_softmax,
     "sinusoid": sinusoid,
 }

@@ -1,4 +1,4 @@
-"""Philox4x32-10 (Salmon and others, 2011) in plain integers, and the dropout masks made from it."""
+"""Philox4x32-10 (Salmon and others, 2011) in plain integers, and the masks and noise made from it."""
 
 import torch
 
@@ -48,3 +48,11 @@ def mask(rng, count, rate, stream):
 
     kept = [1 / (1 - rate) if word(e) >= limit else 0.0 for e in range(count)]
     return torch.tensor(kept, dtype=torch.float64)
+
+
+def gumbel(rng, count, stream):
+    """Gumbel noise of elements 0 .. count-1: element e takes word e%4 of counter e/4."""
+    seed_lo, seed_hi, step_lo, step_hi = (int(word) & WORD for word in rng)
+    words = [philox((e // 4, stream & WORD, step_lo, step_hi), (seed_lo, seed_hi))[e % 4] for e in range(count)]
+    uniform = torch.tensor([(word + 0.5) / 2**32 for word in words], dtype=torch.float64)
+    return -(-uniform.log()).log()
