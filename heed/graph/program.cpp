@@ -1,5 +1,6 @@
 #include "heed/graph/program.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "heed/base/clock.h"
@@ -12,25 +13,40 @@
 namespace heed::graph {
 namespace {
 
+// Of what the graphs want to keep and the variables do not hold yet.
+int64_t missing_bytes(const std::vector<const Graph*>& graphs, const Variables& variables) {
+  std::map<std::string, int64_t> missing;
+  for (const Graph* graph : graphs) {
+    for (const Value& value : graph->values()) {
+      const bool lasts = value.role == Role::kParameter || value.role == Role::kState;
+      if (lasts && !variables.all().contains(value.name)) missing[value.name] = align_up(value.type.bytes());
+    }
+  }
+  int64_t bytes = 0;
+  for (const auto& [name, size] : missing) bytes += size;
+  return bytes;
+}
+
 // Pages come when they are touched, and who touches more than there is gets killed: it has to be known
 // before.
-int64_t affordable_arena(const Graph& graph, const Plan& plan, const Variables& variables) {
+std::shared_ptr<Buffer> affordable(int64_t arena, int64_t missing) {
   constexpr int64_t kSmall = 64 << 20;  // not worth asking the system for
-  int64_t missing = 0;
-  for (const Value& value : graph.values()) {
-    const bool lasts = value.role == Role::kParameter || value.role == Role::kState;
-    if (lasts && !variables.all().contains(value.name)) missing += align_up(value.type.bytes());
-  }
-  const int64_t needed = missing + plan.memory.arena;
-  if (needed > kSmall && needed > available_memory()) {
-    throw failure("memory: ", format_bytes(needed), " are needed (weights and state ", format_bytes(missing),
-                  ", arena ", format_bytes(plan.memory.arena), "), ", format_bytes(available_memory()),
+  if (arena + missing > kSmall && arena + missing > available_memory()) {
+    throw failure("memory: ", format_bytes(arena + missing), " are needed (weights and state ",
+                  format_bytes(missing), ", arena ", format_bytes(arena), "), ",
+                  format_bytes(available_memory()),
                   " are free; choose a smaller model, batch, length or memory");
   }
-  return plan.memory.arena;
+  return std::make_shared<Buffer>(arena);
 }
 
 }  // namespace
+
+std::shared_ptr<Buffer> shared_arena(const std::vector<const Graph*>& graphs, const Variables& variables) {
+  int64_t arena = 0;
+  for (const Graph* graph : graphs) arena = std::max(arena, plan(*graph).memory.arena);
+  return affordable(arena, missing_bytes(graphs, variables));
+}
 
 void Variables::allocate(const Graph& graph) {
   std::vector<const Value*> missing;
@@ -67,8 +83,10 @@ Tensor Variables::at(const std::string& name) const {
   return found->second;
 }
 
-Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
-    : graph_(std::move(graph)), plan_(plan(*graph_)), arena_(affordable_arena(*graph_, plan_, variables)) {
+Program::Program(std::shared_ptr<const Graph> graph, Variables& variables, std::shared_ptr<Buffer> arena)
+    : graph_(std::move(graph)), plan_(plan(*graph_)), arena_(std::move(arena)) {
+  if (!arena_) arena_ = affordable(plan_.memory.arena, missing_bytes({graph_.get()}, variables));
+  HEED_ASSERT(arena_->bytes() >= plan_.memory.arena);
   variables.allocate(*graph_);
   for (size_t i = 0; i < graph_->values().size(); ++i) {
     const Value& value = graph_->values()[i];
@@ -76,7 +94,7 @@ Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
     if (plan_.lives_in[i]) {
       tensor.data = variables.at(graph_->value(plan_.lives_in[i]).name).data;
     } else if (plan_.offset[i] >= 0) {
-      tensor.data = arena_.data() + plan_.offset[i];
+      tensor.data = arena_->data() + plan_.offset[i];
     }
     tensors_.push_back(tensor);
   }
@@ -92,7 +110,7 @@ Program::Program(std::shared_ptr<const Graph> graph, Variables& variables)
     const std::span<const Tensor> all(arguments_.data() + begin, node.inputs.size() + node.outputs.size());
     Tensor scratch;
     if (plan_.scratch_bytes[n] > 0)
-      scratch = {arena_.data() + plan_.scratch_offset[n], {{plan_.scratch_bytes[n] / 4}, DType::kF32}};
+      scratch = {arena_->data() + plan_.scratch_offset[n], {{plan_.scratch_bytes[n] / 4}, DType::kF32}};
     steps_.push_back(
         {node.op.get(), {all.first(node.inputs.size()), all.subspan(node.inputs.size()), scratch}, {}});
     for (const Plan::Copy& copy : plan_.copies) {

@@ -40,10 +40,15 @@ struct Profile {
   int64_t runs = 0;
 };
 
+// Working memory for programs that never run at the same time: as large as the largest needs. An Error if
+// the system has not that much, nor what the variables lack.
+std::shared_ptr<Buffer> shared_arena(const std::vector<const Graph*>& graphs, const Variables& variables);
+
 class Program {
  public:
-  // The variables are allocated if need be and must outlive the program.
-  Program(std::shared_ptr<const Graph> graph, Variables& variables);
+  // The variables are allocated if need be and must outlive the program. With a shared arena inputs are to be
+  // written anew for each run.
+  Program(std::shared_ptr<const Graph> graph, Variables& variables, std::shared_ptr<Buffer> arena = nullptr);
 
   const Graph& graph() const { return *graph_; }
   const Memory& memory() const { return plan_.memory; }
@@ -68,7 +73,7 @@ class Program {
 
   std::shared_ptr<const Graph> graph_;
   Plan plan_;
-  Buffer arena_;
+  std::shared_ptr<Buffer> arena_;
   std::vector<Tensor> tensors_;    // by value
   std::vector<Tensor> arguments_;  // inputs and outputs of all steps, one after the other
   std::vector<Step> steps_;

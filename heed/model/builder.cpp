@@ -120,10 +120,10 @@ ValueId Builder::dropout(ValueId x, double rate) {
 }
 
 ValueId Builder::mixed(const std::vector<ValueId>& branches, int64_t layer) {
-  const ValueId known = graph_.find(kTemperature),
-                temperature = known ? known : graph_.input(kTemperature, {1}),
-                logits = parameter(theta_name(layer), {static_cast<int64_t>(branches.size())}, Part::kChoice,
-                                   constant(0));
+  ValueId temperature = graph_.find(kTemperature);
+  if (use_.training && !temperature) temperature = graph_.input(kTemperature, {1});
+  const ValueId logits =
+      parameter(theta_name(layer), {static_cast<int64_t>(branches.size())}, Part::kChoice, constant(0));
   const ValueId weights = ops::gumbel_softmax(graph_, logits, temperature, rng_, {kMixtureStreams + layer});
   model_.mixtures.push_back(weights);
   return ops::mix(graph_, weights, branches);

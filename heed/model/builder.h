@@ -45,7 +45,7 @@ class Builder {
   ValueId norm(ValueId x, const std::string& name, int64_t width);
   ValueId dropout(ValueId x, double rate);
   // A layer of a supernet: its branches, mixed by a Gumbel softmax of its logits (Mandava and others 2020,
-  // equation 6); one draw per run while training, none otherwise.
+  // equation 6): one draw per run while training, softmax itself otherwise.
   ValueId mixed(const std::vector<ValueId>& branches, int64_t layer);
   bool drops(double rate) const { return use_.training && rate > 0; }
   ValueId rng() const { return rng_; }

@@ -73,7 +73,8 @@ struct Model {
   graph::Cost block_cost, output_cost;
 };
 
-// A supernet's input [1] that divides its logits, and the parameter [mix] that these are, by layer.
+// A supernet's input [1] that divides its logits in training, and the parameter [mix] that these are, by
+// layer.
 inline constexpr const char* kTemperature = "temperature";
 inline std::string theta_name(int64_t layer) { return text("layers.", layer, ".theta"); }
 

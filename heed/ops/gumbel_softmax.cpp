@@ -24,11 +24,13 @@ ValueId gumbel_softmax(Graph& graph, ValueId logits, ValueId temperature, ValueI
 }
 
 std::vector<TensorType> GumbelSoftmax::infer(const Signature& s) const {
-  expect_inputs(s, 2, 3);
+  expect_inputs(s, 1, 3);
   expect_rank(s, 0, 1, "logits");
   expect_dtype(s, 0, DType::kF32, "logits");
-  expect_dtype(s, 1, DType::kF32, "temperature");
-  expect_shape(s, 1, {1}, "temperature");
+  if (s.has(1)) {
+    expect_dtype(s, 1, DType::kF32, "temperature");
+    expect_shape(s, 1, {1}, "temperature");
+  }
   if (s.has(2)) {
     expect_dtype(s, 2, DType::kI32, "rng");
     expect_shape(s, 2, {4}, "rng");
@@ -39,7 +41,7 @@ std::vector<TensorType> GumbelSoftmax::infer(const Signature& s) const {
 // A handful of numbers, in double: no kernel of its own.
 void GumbelSoftmax::run(const Run& r) const {
   const auto logits = r.in(0).floats(), to = r.out(0).floats();
-  const double temperature = r.in(1).f32()[0];
+  const double temperature = r.has(1) ? r.in(1).f32()[0] : 1;
   const auto noisy = [&](size_t i) {
     const double noise =
         r.has(2) ? gumbel(r.in(2).i32(), static_cast<uint32_t>(settings_.stream), static_cast<int64_t>(i))
@@ -59,18 +61,19 @@ void GumbelSoftmax::gradient(Gradients& g) const {
 }
 
 std::vector<TensorType> GumbelSoftmaxBackward::infer(const Signature& s) const {
-  expect_inputs(s, 3, 3);
+  expect_inputs(s, 2, 3);
   expect_floats(s);
   expect_shape(s, 1, s.in(0), "dm");
-  expect_shape(s, 2, {1}, "temperature");
+  if (s.has(2)) expect_shape(s, 2, {1}, "temperature");
   return {*s.inputs[0]};
 }
 
 void GumbelSoftmaxBackward::run(const Run& r) const {
   const auto m = r.in(0).floats(), dm = r.in(1).floats(), to = r.out(0).floats();
+  const double temperature = r.has(2) ? r.in(2).f32()[0] : 1;
   double dot = 0;
   for (size_t i = 0; i < m.size(); ++i) dot += static_cast<double>(m[i]) * dm[i];
-  for (size_t i = 0; i < m.size(); ++i) to[i] = static_cast<float>(m[i] * (dm[i] - dot) / r.in(2).f32()[0]);
+  for (size_t i = 0; i < m.size(); ++i) to[i] = static_cast<float>(m[i] * (dm[i] - dot) / temperature);
 }
 
 }  // namespace heed::ops

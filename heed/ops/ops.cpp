@@ -12,6 +12,7 @@
 #include "heed/ops/dropout.h"
 #include "heed/ops/embedding.h"
 #include "heed/ops/gumbel_softmax.h"
+#include "heed/ops/latency_loss.h"
 #include "heed/ops/layer_norm.h"
 #include "heed/ops/linear.h"
 #include "heed/ops/memory.h"
@@ -60,6 +61,8 @@ const Registry<OpEntry>& all() {
                                                 entry<GumbelSoftmax>(),
                                                 entry<GumbelSoftmaxBackward>(),
                                                 entry<Lamb>(),
+                                                entry<LatencyLoss>(),
+                                                entry<LatencyLossBackward>(),
                                                 entry<LayerNorm>(),
                                                 entry<LayerNormBackward>(),
                                                 entry<Linear>(),

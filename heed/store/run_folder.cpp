@@ -6,11 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <functional>
-#include <string_view>
 
 #include "heed/base/error.h"
-#include "heed/base/files.h"
 #include "heed/store/json_file.h"
 #include "heed/store/unfinished.h"
 
@@ -67,27 +64,6 @@ void remove_leftovers(const fs::path& folder) {
   for (const fs::path& leftover : leftovers) fs::remove_all(leftover, error);
 }
 
-// Calls `line(json)` for each whole line, until it returns false, and returns where the whole lines
-// end: a process that was killed may leave part of one.
-int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& line) {
-  const MappedFile mapped(file);
-  const std::string_view all = mapped.text();
-  size_t begin = 0;
-  for (int64_t number = 1; begin < all.size(); ++number) {
-    const size_t end = all.find('\n', begin);
-    if (end == std::string_view::npos) break;
-    const std::string_view content = all.substr(begin, end - begin);
-    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
-    if (!json.is_object()) {
-      if (end + 1 == all.size()) break;
-      throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
-    }
-    if (!line(std::move(json))) break;
-    begin = end + 1;
-  }
-  return static_cast<int64_t>(begin);
-}
-
 }  // namespace
 
 RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& record)
@@ -102,9 +78,8 @@ RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& recor
   try {
     lock();
     open_config(config);
-    open_metrics();
+    metrics_.emplace(path_ / kMetricsFile);
   } catch (...) {
-    ::close(metrics_);
     ::close(lock_);
     throw;
   }
@@ -112,10 +87,7 @@ RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& recor
 
 fs::path RunFolder::checkpoints() const { return path_ / kCheckpoints; }
 
-RunFolder::~RunFolder() {
-  ::close(metrics_);
-  ::close(lock_);
-}
+RunFolder::~RunFolder() { ::close(lock_); }
 
 // The file stays when the run ends; only the lock tells. Removing it would let two processes lock two files
 // of the same name.
@@ -170,50 +142,6 @@ void RunFolder::take_back() {
     if (entry->path().filename() != kLockFile) made.push_back(entry->path());
   }
   for (const fs::path& path : made) fs::remove_all(path, ignored);
-}
-
-void RunFolder::open_metrics() {
-  const fs::path file = path_ / kMetricsFile;
-  metrics_ = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (metrics_ < 0) throw failure(file.string(), ": cannot be opened: ", std::strerror(errno));
-  const int64_t whole = for_each_line(file, [](const Json&) { return true; });
-  if (::ftruncate(metrics_, whole) != 0)
-    throw failure(file.string(), ": cannot be cut: ", std::strerror(errno));
-}
-
-void RunFolder::append_metrics(const Json& line) {
-  const std::string content = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  const off_t before = ::lseek(metrics_, 0, SEEK_END);
-  const ssize_t written = ::write(metrics_, content.data(), content.size());
-  if (written == static_cast<ssize_t>(content.size())) return;
-  const int reason = written < 0 ? errno : ENOSPC;
-  const bool restored = ::ftruncate(metrics_, before) == 0;
-  throw failure((path_ / kMetricsFile).string(), ": a line cannot be written: ", std::strerror(reason),
-                restored ? "" : "; part of it stayed");
-}
-
-void RunFolder::cut_metrics_after(int64_t step) {
-  const fs::path file = path_ / kMetricsFile;
-  const int64_t kept = for_each_line(file, [&](const Json& line) {
-    const auto found = line.find("step");
-    return found == line.end() || !found->is_number() || found->get<double>() <= static_cast<double>(step);
-  });
-  if (::ftruncate(metrics_, kept) != 0)
-    throw failure(file.string(), ": cannot be cut: ", std::strerror(errno));
-}
-
-void RunFolder::sync_metrics() {
-  if (::fsync(metrics_) != 0)
-    throw failure((path_ / kMetricsFile).string(), ": cannot be made to last: ", std::strerror(errno));
-}
-
-std::vector<Json> read_metrics(const fs::path& file) {
-  std::vector<Json> lines;
-  for_each_line(file, [&](Json line) {
-    lines.push_back(std::move(line));
-    return true;
-  });
-  return lines;
 }
 
 }  // namespace heed::store

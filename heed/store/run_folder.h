@@ -7,12 +7,10 @@
 //   lock            the process that has the folder open
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
+#include <optional>
 
-#include "heed/base/fields.h"
+#include "heed/store/line_log.h"
 
 namespace heed::store {
 
@@ -34,26 +32,18 @@ class RunFolder {
   // What run.json holds: the record of the first start, and those of later ones in "resumed".
   const Json& record() const { return record_; }
 
-  // Adds a line that other processes can read at once. On a full disk no part of it stays.
-  void append_metrics(const Json& line);
-  // Forgets what was logged after the checkpoint a run goes on from: everything from the first line on whose
-  // "step" is larger.
-  void cut_metrics_after(int64_t step);
-  // Makes the lines last even if the machine fails; before a checkpoint that counts on them.
-  void sync_metrics();
+  // metrics.jsonl.
+  LineLog& metrics() { return *metrics_; }
 
  private:
   void lock();
   void open_config(const Json& config);
-  void open_metrics();
 
   std::filesystem::path path_;
   Json record_;
   bool reopened_ = false;
-  int lock_ = -1, metrics_ = -1;
+  int lock_ = -1;
+  std::optional<LineLog> metrics_;
 };
-
-// The lines of a metrics.jsonl; a last line that is not complete is left out.
-std::vector<Json> read_metrics(const std::filesystem::path& file);
 
 }  // namespace heed::store

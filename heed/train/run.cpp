@@ -141,7 +141,7 @@ class Run {
         throw failure(folder_->checkpoints().string(),
                       ": no checkpoint is whole; restore one, or move the folder ", request_.folder.string(),
                       " away to begin anew");
-      folder_->cut_metrics_after(0);
+      folder_->metrics().cut_after(0);
       return;
     }
     progress_ = from_json<Progress>(
@@ -150,7 +150,7 @@ class Run {
     if (progress_.step != latest.step)
       throw failure(latest.path.string(), ": progress.json says step ", progress_.step,
                     "; is it damaged? Move this checkpoint away to go on from the one before");
-    folder_->cut_metrics_after(progress_.step);
+    folder_->metrics().cut_after(progress_.step);
     observer_.note(text("going on from step ", progress_.step));
   }
 
@@ -180,7 +180,7 @@ class Run {
     report.flops_per_second = rate * trainer_->flops();
     report.seconds_left = static_cast<double>(training.steps - progress_.step) / rate;
     observer_.step(report);
-    folder_->append_metrics({{"step", progress_.step},
+    folder_->metrics().append({{"step", progress_.step},
                              {"loss", result.loss},
                              {"norm", result.gradient_norm},
                              {"rate", result.learning_rate},
@@ -206,7 +206,7 @@ class Run {
       ++progress_.without_best;
     }
     observer_.evaluated(progress_.step, score, bytes_per_token(), best);
-    folder_->append_metrics({{"step", progress_.step},
+    folder_->metrics().append({{"step", progress_.step},
                              {"seconds", progress_.seconds},
                              {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
     return true;
@@ -221,7 +221,7 @@ class Run {
   }
 
   void save() {
-    folder_->sync_metrics();
+    folder_->metrics().sync();
     store::save_checkpoint(folder_->checkpoints(), progress_.step, tensors(trainer_->parameters()),
                            tensors(trainer_->states()), to_json(progress_));
   }

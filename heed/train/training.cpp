@@ -53,8 +53,13 @@ double TrainingGraph::flops() const {
   return static_cast<double>(use.chunks) * graph::count(*gradients).total.flops;
 }
 
-TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec::TrainingSpec& training) {
+TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec::TrainingSpec& training,
+                                   const Objective& objective) {
   validate(training);
+  if (model_spec.mix > 0 && !objective.changes)
+    throw usage_error(
+        "training: a model with mix is a supernet; `heed search --strategy supernet` trains it and finds what "
+        "to train");
   schedules().find(training.schedule);
   TrainingGraph result{std::make_shared<Graph>(), nullptr, {}, {}, {}};
   Graph& g = *result.gradients;
@@ -65,10 +70,15 @@ TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec
   result.use.training = true;
   result.model = model::build(g, model_spec, result.use);
   g.mark_output(result.model.loss);
+  const ValueId loss = objective.loss ? objective.loss(g, result.model) : result.model.loss;
+  std::vector<ValueId> wanted;
+  for (ValueId id : g.of_role(graph::Role::kParameter)) {
+    const Part part = result.model.weights.plain.at(g.value(id).name).part;
+    if (!objective.changes || objective.changes(part)) wanted.push_back(id);
+  }
   // A parameter that nothing uses (shared biases of a model without attention) has no gradient and stays.
   std::vector<ValueId> parameters, gradients;
-  for (const auto& [parameter, gradient] :
-       ops::gradients(g, result.model.loss, g.of_role(graph::Role::kParameter))) {
+  for (const auto& [parameter, gradient] : ops::gradients(g, loss, wanted)) {
     parameters.push_back(parameter);
     gradients.push_back(gradient);
   }
@@ -95,9 +105,13 @@ TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec
 
 Trainer::Trainer(const spec::ModelSpec& model_spec, const spec::TrainingSpec& training,
                  graph::Variables& variables)
-    : spec_(training), variables_(variables), graph_(build_training_graph(model_spec, training)) {
+    : Trainer(build_training_graph(model_spec, training), training, variables) {}
+
+Trainer::Trainer(TrainingGraph graph, const spec::TrainingSpec& training, graph::Variables& variables,
+                 std::shared_ptr<Buffer> arena)
+    : spec_(training), variables_(variables), graph_(std::move(graph)) {
   const bool fresh = !variables.all().contains(graph_.model.weights.plain.begin()->first);
-  program_ = std::make_unique<graph::Program>(graph_.gradients, variables);
+  program_ = std::make_unique<graph::Program>(graph_.gradients, variables, std::move(arena));
   if (graph_.update) update_ = std::make_unique<graph::Program>(graph_.update, variables);
   if (fresh)
     fill_weights(*graph_.gradients, graph_.model.weights, variables,

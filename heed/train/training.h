@@ -22,7 +22,14 @@ struct TrainingGraph {
   graph::Memory memory() const;
   double flops() const;  // of a whole update
 };
-TrainingGraph build_training_graph(const spec::ModelSpec& model, const spec::TrainingSpec& training);
+// What an update is to make better, and what it changes for that. Where nothing is said: the model's loss, by
+// all parameters.
+struct Objective {
+  std::function<graph::ValueId(graph::Graph& graph, const model::Model& model)> loss;
+  std::function<bool(Part part)> changes;
+};
+TrainingGraph build_training_graph(const spec::ModelSpec& model, const spec::TrainingSpec& training,
+                                   const Objective& objective = {});
 
 struct StepResult {
   double loss = 0;           // nats per token, before the update
@@ -37,12 +44,17 @@ class Trainer {
 
   // New weights from the seed, unless `variables` holds the parameters already.
   Trainer(const spec::ModelSpec& model, const spec::TrainingSpec& training, graph::Variables& variables);
+  // The same with a graph that was built before; `arena` as a Program takes it.
+  Trainer(TrainingGraph graph, const spec::TrainingSpec& training, graph::Variables& variables,
+          std::shared_ptr<Buffer> arena = nullptr);
 
   // One update; `step` counts from 1. `seen` tells how many tokens of the present streams came before; 0
   // begins new ones. A loss that is not finite throws an Error; the weights in memory are spoilt then.
   StepResult step(int64_t step, int64_t seen, const Fill& fill, graph::Profile* profile = nullptr);
 
   const graph::Graph& graph() const { return *graph_.gradients; }
+  // An input that an objective or a supernet added, to be written before each step.
+  Tensor input(const std::string& name) const { return program_->input(name); }
   // Names of what an update changes: parameters, and everything else that carries on to the next. Sums of
   // gradients do not: every update begins them anew.
   std::vector<std::string> parameters() const { return names(graph::Role::kParameter); }

@@ -75,6 +75,12 @@ std::vector<Case> cases() {
   add("all letters", small_model("sru++", "sfriaf"), 6);
   spec = small_model("transformer-xl", "rsfaf");
   add("all letters, norm after", spec, 6);
+  spec = small_model("transformer-xl", "(sfi)x3");
+  spec.norm = Norm::kPre, spec.mix = 3;
+  add("a supernet", spec, 6);
+  spec = small_model("sru++", "(sfira)x2");
+  spec.mix = 5;
+  add("a supernet of all letters", spec, 6);
   spec = small_model("gpt2", "(sf)x2");
   add("GPT-2", spec, 0);
   spec.positions = Positions::kNone;

@@ -212,17 +212,35 @@ void dropout_cases(OracleCases& cases, Rng& rng) {
 void gumbel_softmax_cases(OracleCases& cases, Rng& rng) {
   for (const int64_t choices : {1, 2, 3, 5, 9}) {
     for (const float temperature : {5.f, 1.f, 0.1f}) {
-      const auto with = [&](const char* what, const OracleInput& noise) {
+      const auto with = [&](const char* what, const OracleInput& noise, bool divided = true) {
         add(cases, {.name = text("gumbel_softmax of ", choices, " at ", temperature, what),
                     .op = "gumbel_softmax",
                     .settings = {{"stream", 6}},
-                    .inputs = {normal({choices}, rng), fixed(numbers({1}, {temperature})), noise},
+                    .inputs = {normal({choices}, rng), divided ? fixed(numbers({1}, {temperature})) : absent(), noise},
                     .length = choices,
                     // Logits are divided by the temperature before they are exponents.
                     .conditioning = 10 / std::min(1.0, static_cast<double>(temperature))});
       };
       with("", absent());
       with(", drawn", random_state(0xfedcba9876543210, 0x1ffffffffULL));
+      if (temperature == 1) with(", of no temperature", absent(), false);
+    }
+  }
+}
+
+void latency_loss_cases(OracleCases& cases, Rng& rng) {
+  for (const char* form : {"power", "log-power"}) {
+    for (const int64_t layers : {1, 4}) {
+      std::vector<float> times = {3.f};
+      for (int64_t i = 0; i < 3 * layers; ++i) times.push_back(static_cast<float>(i % 3 * (i + 1)));
+      std::vector<OracleInput> inputs = {
+          normal({1}, rng), fixed(numbers({static_cast<int64_t>(times.size())}, times))};
+      for (int64_t i = 0; i < layers; ++i) inputs.push_back(numbers({3}, {0.2f, 0.5f, 0.3f}));
+      add(cases, {.name = text("latency_loss of ", layers, ", ", form),
+                  .op = "latency_loss",
+                  .settings = {{"form", form}, {"alpha", 0.3}, {"beta", 0.7}},
+                  .inputs = std::move(inputs),
+                  .length = 3 * layers});
     }
   }
 }
@@ -252,6 +270,7 @@ void add_elementwise_cases(OracleCases& cases) {
   arrange_cases(cases, rng);
   dropout_cases(cases, rng);
   gumbel_softmax_cases(cases, rng);
+  latency_loss_cases(cases, rng);
   sinusoid_cases(cases);
 }
 

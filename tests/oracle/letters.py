@@ -36,6 +36,7 @@ class Settings:
     arch: str  # "sfsf", "(sf)x2", "(sfff)x6 (f)x8"; i keeps its number but has no weights
     width: int
     vocabulary: int
+    mix: int = 0  # so many blocks in a row are alternatives, mixed by softmax of layers.{l}.theta
     heads: list = (1,)  # lists: one entry for all, or one per letter that has the thing
     head_width: int = 0  # 0: width / heads
     inner: list = (0,)
@@ -228,22 +229,28 @@ def body(s, w, x, state):
     """From embeddings to what the output reads, and the state."""
     ordinals = {"s": 0, "f": 0, "recurrence": 0, "i": 0}
     following = {}
+    branches = []
     for i, letter in enumerate(s.letters()):
         name = f"blocks.{i}"
         kind = "recurrence" if letter in "ra" else letter
         ordinal, ordinals[kind] = ordinals[kind], ordinals[kind] + 1
+        y = x
         if letter in "sa":
             memory = state.get(name + ".memory", x[:, :0])
             rows = torch.cat([memory, x], 1).detach()
             following[name + ".memory"] = rows[:, max(0, rows.shape[1] - s.memory_length) :]
         if letter == "s":
-            x = self_attention(s, w, name, x, memory, ordinal)
+            y = self_attention(s, w, name, x, memory, ordinal)
         elif letter == "f":
-            x = feed_forward(s, w, name, x, ordinal)
+            y = feed_forward(s, w, name, x, ordinal)
         elif letter in "ra":
-            x, cell = recurrence(s, w, name, x, memory if letter == "a" else None, state.get(name + ".cell"), ordinal,
+            y, cell = recurrence(s, w, name, x, memory if letter == "a" else None, state.get(name + ".cell"), ordinal,
                                  attends=letter == "a")
             following[name + ".cell"] = cell.detach()
+        branches.append(y)
+        if len(branches) == max(1, s.mix):
+            x = y if not s.mix else sum(m * b for m, b in zip(w(f"layers.{i // s.mix}.theta", s.mix).softmax(0), branches))
+            branches = []
     if s.final_norm:
         x = w.norm("norm", x, s.epsilon)
     return x, following

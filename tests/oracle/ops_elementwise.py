@@ -94,9 +94,14 @@ def dropout_mask(rng, *, shape, rate, stream=0):
     return philox.mask(rng, math.prod(shape), rate, stream).reshape(shape)
 
 
-def gumbel_softmax(logits, temperature, rng=None, *, stream=0):
+def gumbel_softmax(logits, temperature=None, rng=None, *, stream=0):
     noise = torch.zeros_like(logits) if rng is None else philox.gumbel(rng, logits.numel(), stream)
-    return ((logits + noise) / temperature).softmax(0)
+    return ((logits + noise) / (1 if temperature is None else temperature)).softmax(0)
+
+
+def latency_loss(loss, times, *mixtures, form="power", alpha=0.2, beta=0.6):
+    latency = times[0] + (torch.cat(mixtures) * times[1:]).sum()
+    return loss * alpha * (latency.log() ** beta if form == "power" else (latency**beta).log())
 
 
 def sinusoid(*, length, width, clamp=-1):
@@ -125,5 +130,6 @@ OPS = {
     "dropout": dropout,
     "dropout_mask": dropout_mask,
     "gumbel_softmax": gumbel_softmax,
+    "latency_loss": latency_loss,
     "sinusoid": sinusoid,
 }

@@ -113,31 +113,31 @@ TEST(RunFolder, MetricsAreReadableAtOnceAndCutOnResume) {
   const fs::path file = folder / "metrics.jsonl";
   {
     RunFolder run(folder.path(), kConfig, kRecord);
-    run.append_metrics({{"event", "start"}});
+    run.metrics().append({{"event", "start"}});
     for (int step = 1; step <= 5; ++step) {
-      run.append_metrics({{"step", step}, {"loss", 1.0 / step}});
-      EXPECT_EQ(read_metrics(file).size(), static_cast<size_t>(1 + step));
+      run.metrics().append({{"step", step}, {"loss", 1.0 / step}});
+      EXPECT_EQ(read_lines(file).size(), static_cast<size_t>(1 + step));
     }
-    run.append_metrics({{"step", 5}, {"text", "\xFF\n"}, {"loss", NAN}});
-    run.sync_metrics();
+    run.metrics().append({{"step", 5}, {"text", "\xFF\n"}, {"loss", NAN}});
+    run.metrics().sync();
   }
   std::ofstream(file, std::ios::app) << R"({"step": 6, "lo)";
-  EXPECT_EQ(read_metrics(file).size(), 7u);
+  EXPECT_EQ(read_lines(file).size(), 7u);
   RunFolder run(folder.path(), kConfig, kRecord);
   EXPECT_EQ(fs::file_size(file), [&] {
     uintmax_t size = 0;
-    for (const Json& line : read_metrics(file)) size += line.dump().size() + 1;
+    for (const Json& line : read_lines(file)) size += line.dump().size() + 1;
     return size;
   }());
-  run.cut_metrics_after(3);
-  run.append_metrics({{"step", 4}, {"loss", 9}});
-  const std::vector<Json> lines = read_metrics(file);
+  run.metrics().cut_after(3);
+  run.metrics().append({{"step", 4}, {"loss", 9}});
+  const std::vector<Json> lines = read_lines(file);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[0], (Json{{"event", "start"}}));
   EXPECT_EQ(lines[3], (Json{{"step", 3}, {"loss", 1.0 / 3}}));
   EXPECT_EQ(lines[4], (Json{{"step", 4}, {"loss", 9}}));
-  run.cut_metrics_after(0);
-  EXPECT_EQ(read_metrics(file).size(), 1u);
+  run.metrics().cut_after(0);
+  EXPECT_EQ(read_lines(file).size(), 1u);
 }
 
 TEST(RunFolder, DamagedMetrics) {
@@ -154,17 +154,17 @@ TEST(RunFolder, DamagedMetrics) {
 TEST(RunFolder, ALineThatDoesNotFitLeavesNothing) {
   const TemporaryFolder folder;
   RunFolder run(folder.path(), kConfig, kRecord);
-  run.append_metrics({{"step", 1}});
+  run.metrics().append({{"step", 1}});
   const auto before = ::signal(SIGXFSZ, SIG_IGN);
   rlimit limit{};
   ::getrlimit(RLIMIT_FSIZE, &limit);
   const rlimit small{20, limit.rlim_max};
   ::setrlimit(RLIMIT_FSIZE, &small);
-  EXPECT_THROW(run.append_metrics({{"step", 2}, {"text", "longer than that"}}), Error);
+  EXPECT_THROW(run.metrics().append({{"step", 2}, {"text", "longer than that"}}), Error);
   ::setrlimit(RLIMIT_FSIZE, &limit);
   ::signal(SIGXFSZ, before);
-  run.append_metrics({{"step", 2}});
-  EXPECT_EQ(read_metrics(folder / "metrics.jsonl").size(), 2u);
+  run.metrics().append({{"step", 2}});
+  EXPECT_EQ(read_lines(folder / "metrics.jsonl").size(), 2u);
 }
 
 TEST(RunFolder, TwoProcessesRefusePolitely) {

@@ -131,7 +131,7 @@ void expect_same_end(const fs::path& actual, const fs::path& expected, int64_t s
     EXPECT_TRUE(content(actual / file) == content(expected / file)) << file;
   }
   const auto without_time = [&](const fs::path& folder) {
-    std::vector<Json> lines = store::read_metrics(folder / "metrics.jsonl");
+    std::vector<Json> lines = store::read_lines(folder / "metrics.jsonl");
     lines.push_back(store::read_json_object(folder / last / "progress.json"));
     for (Json& line : lines) line.erase("tokens_per_second"), line.erase("seconds");
     return lines;
@@ -152,7 +152,7 @@ TEST(Run, LeavesMetricsCheckpointsAndTheBestModel) {
   EXPECT_NE(observer.notes.find("vocabulary of"), std::string::npos) << observer.notes;
 
   std::vector<int64_t> steps, evaluated;
-  for (const Json& line : store::read_metrics(to / "metrics.jsonl")) {
+  for (const Json& line : store::read_lines(to / "metrics.jsonl")) {
     if (line.contains("valid")) {
       evaluated.push_back(line["step"]);
       EXPECT_EQ(line["valid"]["loss"].get<double>(), observer.losses.at(line["step"]));
