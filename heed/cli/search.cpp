@@ -7,6 +7,7 @@
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/search_supernet.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/cli/user_profile.h"
 #include "heed/kernels/gemm.h"
@@ -40,12 +41,16 @@ class Observer : public search::SearchObserver {
 class Search : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("space", space_, "name of a space or a TOML file", false);
+    flags.positional("space", space_,
+                     "name of a space or a TOML file; with --strategy supernet, of a recipe or its file",
+                     false);
     flags.option("o,out", out_, "folder of the search; the same command goes on where it stopped");
     flags.option("max-latency", latency_, "for a whole segment, such as 20ms");
     flags.option("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
     flags.option("max-parameters", parameters_, "all of them, such as 12M");
-    flags.option("strategy", request_.strategy, search::strategies().names());
+    flags.option(
+        "strategy", request_.strategy,
+        search::strategies().names() + "; or supernet, which learns from a text where blocks belong");
     flags.option("proxy", request_.proxy, "what stands for quality: " + search::proxies().names());
     flags.flag("measure-all", request_.measure_all,
                "time every candidate whole instead of summing its pieces");
@@ -56,10 +61,14 @@ class Search : public Verb {
     flags.flag("json", json_, "print JSON");
     sample_.declare(flags);
     settings_.declare(flags);
+    supernet_.declare(flags);
   }
 
   void run() override {
     if (list_) return list();
+    if (request_.strategy == kSupernet) return run_supernet();
+    if (const std::string flag = supernet_.first_given(); !flag.empty())
+      throw usage_error("search: --", flag, " belongs to --strategy supernet; this is ", request_.strategy);
     if (space_.empty()) throw usage_error("search: name a space; `heed search --list` shows them");
     if (out_.empty()) throw usage_error("search: give a folder with -o FOLDER");
     request_.space = spec::load_space(space_);
@@ -93,6 +102,22 @@ class Search : public Verb {
   }
 
  private:
+  void run_supernet() {
+    for (const std::string* limit : {&latency_, &memory_, &parameters_}) {
+      if (!limit->empty())
+        throw usage_error(
+            "search: a supernet knows no limits; say what time is worth with --latency-term, or "
+            "search a space");
+    }
+    supernet_.run(
+        {.recipe = space_,
+         .data = sample_.over({}, "search").data,
+         .out = out_,
+         .profile = profile_,
+         .seed = settings_.given("seed") ? std::optional(settings_.over({}, "search").seed) : std::nullopt,
+         .json = json_});
+  }
+
   // Sums of pieces are within a few percent of whole models on a machine that does nothing else.
   static void warn(const search::SearchResult& r) {
     std::vector<double> ratios;
@@ -212,6 +237,7 @@ class Search : public Verb {
   search::SearchRequest request_;
   SettingsFlags<search::SearchSettings> settings_;
   SettingsFlags<search::SampleSettings> sample_;
+  SupernetSearch supernet_;
   bool list_ = false, json_ = false, no_baselines_ = false;
 };
 

@@ -20,12 +20,14 @@ class SettingsFlags {
     });
   }
 
-  bool any() const {
+  // The first flag that was given, without its dashes; empty if none was.
+  std::string first_given() const {
     for (const auto& [name, value] : given_) {
-      if (!value.empty()) return true;
+      if (!value.empty()) return flag_name(name);
     }
-    return false;
+    return "";
   }
+  bool given(const std::string& name) const { return !given_.at(name).empty(); }
 
   // `settings` with what was given on the command line.
   Settings over(const Settings& settings, const std::string& what) const {

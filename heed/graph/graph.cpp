@@ -67,6 +67,7 @@ ValueId Graph::extend_node(int index, std::shared_ptr<const Op> op, size_t outpu
 
 void Graph::mark_output(ValueId id) {
   HEED_ASSERT(id);
+  id = current(id);
   if (!is_output(id)) outputs_.push_back(id);
 }
 

@@ -15,8 +15,8 @@ struct GumbelSoftmaxSettings {
 };
 
 // m = softmax((logits + G) / temperature), G = -log(-log U). logits: [n], temperature: [1], or kNone for 1,
-// rng: i32 [4], seed and step, or kNone for no noise. U of choice i is word i % 4 of Philox4x32-10 at counter {i / 4,
-// stream, step}.
+// rng: i32 [4], seed and step, or kNone for no noise. U of choice i is word i % 4 of Philox4x32-10 at counter
+// {i / 4, stream, step}.
 ValueId gumbel_softmax(Graph& graph, ValueId logits, ValueId temperature, ValueId rng,
                        GumbelSoftmaxSettings settings = {});
 

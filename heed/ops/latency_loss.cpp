@@ -7,8 +7,8 @@ namespace {
 
 // The first of the mixtures among the inputs.
 void check(const Signature& s, size_t first) {
-  expect(s.inputs.size() > first, text("needs a loss, times and at least one mixture, ", s.inputs.size(),
-                                       " inputs given"));
+  expect(s.inputs.size() > first,
+         text("needs a loss, times and at least one mixture, ", s.inputs.size(), " inputs given"));
   expect_inputs(s, s.inputs.size(), s.inputs.size());
   expect_floats(s);
   expect_shape(s, first - 2, {1}, "loss");

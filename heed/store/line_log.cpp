@@ -76,8 +76,7 @@ void LineLog::cut_at(int64_t bytes) {
 }
 
 void LineLog::sync() {
-  if (::fsync(file_) != 0)
-    throw failure(path_.string(), ": cannot be made to last: ", std::strerror(errno));
+  if (::fsync(file_) != 0) throw failure(path_.string(), ": cannot be made to last: ", std::strerror(errno));
 }
 
 std::vector<Json> read_lines(const fs::path& file) {

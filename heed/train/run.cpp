@@ -8,8 +8,7 @@
 #include "heed/store/checkpoint.h"
 #include "heed/store/json_file.h"
 #include "heed/store/model_folder.h"
-#include "heed/store/run_folder.h"
-#include "heed/train/corpus_tokens.h"
+#include "heed/train/run_text.h"
 #include "heed/train/training.h"
 
 namespace heed::train {
@@ -48,22 +47,10 @@ class Run {
       : request_(request),
         observer_(observer),
         recipe_(request.recipe),
-        tokens_(open_tokens(recipe_.data, request.data, request.folder / "tokenizer.json",
-                            request.folder / "cache")) {
-    for (const std::string& note : tokens_.corpus.notes()) observer.note(note);
-    if (recipe_.model.vocabulary != tokens_.tokenizer->size()) {
-      observer.note(text("the text has a vocabulary of ", tokens_.tokenizer->size(), "; the recipe's ",
-                         recipe_.model.vocabulary, " is replaced by it"));
-      recipe_.model.vocabulary = tokens_.tokenizer->size();
-    }
+        tokens_(open_run_text(recipe_, request.data, request.folder,
+                              [&](const std::string& sentence) { observer.note(sentence); })) {
     Json record = request.record;
-    record["data"] = {{"path", std::filesystem::absolute(request.data).string()},
-                      {"reader", tokens_.corpus.reader()},
-                      {"tokenizer", std::string(tokens_.tokenizer->kind())}};
-    for (Split split : data::kSplits) {
-      if (tokens_.corpus.has(split))
-        record["data"]["hash"][enum_name(split)] = text(std::hex, tokens_.corpus.part(split).hash());
-    }
+    record["data"] = text_record(tokens_, request.data);
     folder_ = std::make_unique<store::RunFolder>(request.folder, spec::to_json(recipe_), record);
     try {
       prepare(record);
@@ -103,7 +90,7 @@ class Run {
  private:
   // Everything that may still be refused: the text, the sizes, the checkpoint.
   void prepare(const Json& record) {
-    check_data(record);
+    check_text(*folder_, record["data"]);
     store::write_json_object(request_.folder / "tokenizer.json", tokens_.tokenizer->to_json());
     train_ = std::make_unique<data::TokenStream>(tokens_.stream(Split::kTrain));
     batches_ = training_batches(recipe_, *train_);
@@ -116,15 +103,6 @@ class Run {
       valid_batches_ = scoring_batches(protocol, *valid_);
     }
     resume();
-  }
-
-  void check_data(const Json& record) {
-    const Json before = folder_->record().value("data", Json());
-    if (!before.is_object())
-      throw usage_error(request_.folder.string(), ": run.json does not say what the text is; is it damaged?");
-    if (before.value("hash", Json()) == record["data"].value("hash", Json())) return;
-    throw usage_error(request_.folder.string(), ": this run was begun with another text (",
-                      before.value("path", Json()).dump(), "); use another folder, or the same text");
   }
 
   store::Tensors tensors(const std::vector<std::string>& names) const {
@@ -181,12 +159,12 @@ class Run {
     report.seconds_left = static_cast<double>(training.steps - progress_.step) / rate;
     observer_.step(report);
     folder_->metrics().append({{"step", progress_.step},
-                             {"loss", result.loss},
-                             {"norm", result.gradient_norm},
-                             {"rate", result.learning_rate},
-                             {"tokens", progress_.step * training.batch * training.length},
-                             {"seconds", progress_.seconds},
-                             {"tokens_per_second", std::round(report.tokens_per_second)}});
+                               {"loss", result.loss},
+                               {"norm", result.gradient_norm},
+                               {"rate", result.learning_rate},
+                               {"tokens", progress_.step * training.batch * training.length},
+                               {"seconds", progress_.seconds},
+                               {"tokens_per_second", std::round(report.tokens_per_second)}});
   }
 
   // False when it was interrupted: it may take long, and is then done again when the run goes on.
@@ -206,9 +184,10 @@ class Run {
       ++progress_.without_best;
     }
     observer_.evaluated(progress_.step, score, bytes_per_token(), best);
-    folder_->metrics().append({{"step", progress_.step},
-                             {"seconds", progress_.seconds},
-                             {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
+    folder_->metrics().append(
+        {{"step", progress_.step},
+         {"seconds", progress_.seconds},
+         {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
     return true;
   }
 

@@ -58,7 +58,8 @@ TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec
   validate(training);
   if (model_spec.mix > 0 && !objective.changes)
     throw usage_error(
-        "training: a model with mix is a supernet; `heed search --strategy supernet` trains it and finds what "
+        "training: a model with mix is a supernet; `heed search --strategy supernet` trains it and finds "
+        "what "
         "to train");
   schedules().find(training.schedule);
   TrainingGraph result{std::make_shared<Graph>(), nullptr, {}, {}, {}};

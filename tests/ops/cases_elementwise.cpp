@@ -216,7 +216,8 @@ void gumbel_softmax_cases(OracleCases& cases, Rng& rng) {
         add(cases, {.name = text("gumbel_softmax of ", choices, " at ", temperature, what),
                     .op = "gumbel_softmax",
                     .settings = {{"stream", 6}},
-                    .inputs = {normal({choices}, rng), divided ? fixed(numbers({1}, {temperature})) : absent(), noise},
+                    .inputs = {normal({choices}, rng),
+                               divided ? fixed(numbers({1}, {temperature})) : absent(), noise},
                     .length = choices,
                     // Logits are divided by the temperature before they are exponents.
                     .conditioning = 10 / std::min(1.0, static_cast<double>(temperature))});
@@ -233,8 +234,8 @@ void latency_loss_cases(OracleCases& cases, Rng& rng) {
     for (const int64_t layers : {1, 4}) {
       std::vector<float> times = {3.f};
       for (int64_t i = 0; i < 3 * layers; ++i) times.push_back(static_cast<float>(i % 3 * (i + 1)));
-      std::vector<OracleInput> inputs = {
-          normal({1}, rng), fixed(numbers({static_cast<int64_t>(times.size())}, times))};
+      std::vector<OracleInput> inputs = {normal({1}, rng),
+                                         fixed(numbers({static_cast<int64_t>(times.size())}, times))};
       for (int64_t i = 0; i < layers; ++i) inputs.push_back(numbers({3}, {0.2f, 0.5f, 0.3f}));
       add(cases, {.name = text("latency_loss of ", layers, ", ", form),
                   .op = "latency_loss",

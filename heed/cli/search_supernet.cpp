@@ -1,0 +1,165 @@
+#include "heed/cli/search_supernet.h"
+
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+#include "heed/base/process.h"
+#include "heed/base/threads.h"
+#include "heed/base/units.h"
+#include "heed/cli/progress_line.h"
+#include "heed/cli/user_profile.h"
+#include "heed/kernels/gemm.h"
+#include "heed/kernels/isa.h"
+#include "heed/measure/timing.h"
+#include "heed/search/supernet/supernet_run.h"
+#include "heed/spec/arch.h"
+#include "heed/train/run.h"
+
+namespace heed::cli {
+namespace {
+
+std::string in_units(double nats, bool bits) {
+  char line[40];
+  std::snprintf(line, sizeof line, bits ? "%.3f bpc" : "ppl %.2f",
+                bits ? nats / std::numbers::ln2 : std::exp(nats));
+  return line;
+}
+
+class Observer : public search::SupernetObserver {
+ public:
+  explicit Observer(bool bits) : bits_(bits) {}
+  void note(const std::string& sentence) override { line_.say(sentence); }
+  void profiling(const search::ProfileProgress& p) override {
+    if (p.done < p.all) line_.count("profiling this device", p.done, p.all, "timings", p.share);
+  }
+  void step(const search::SupernetReport& r) override {
+    char line[400];
+    std::snprintf(line, sizeof line,
+                  "seed %lld (%lld of %lld)  step %lld/%lld  %s  temperature %.2f  %s  %.0f tokens/s  ETA %s",
+                  static_cast<long long>(r.seed), static_cast<long long>(r.nth),
+                  static_cast<long long>(r.seeds), static_cast<long long>(r.step),
+                  static_cast<long long>(r.steps), in_units(r.loss, bits_).c_str(), r.temperature,
+                  r.by_layer.c_str(), r.tokens_per_second, format_seconds(r.seconds_left).c_str());
+    line_.show(line, r.step == r.steps);
+  }
+  bool stop() override { return StopSignals::asked(); }
+
+ private:
+  ProgressLine line_;
+  bool bits_;
+};
+
+// What is asked for, beside what training the interleaved model would take; refuses what cannot fit.
+void state(const spec::Recipe& recipe, const search::SupernetSettings& given, int64_t seeds, bool dry_run) {
+  // An epoch is known when the text is; it matters for turns, hardly for memory and time.
+  const search::SupernetSettings s = search::resolved(
+      given, static_cast<int64_t>(recipe.model.letters().size()), recipe.training.steps, INT64_MAX);
+  const spec::ModelSpec supernet = search::supernet_of(recipe.model, s);
+  const search::Course course(s);
+  const search::SupernetGraphs graphs = search::build_supernet(recipe, s, course);
+  spec::TrainingSpec baseline_training = graphs.weights_training;
+  const train::TrainingGraph baseline =
+      train::build_training_graph(search::interleaved_of(recipe.model, s.layers), baseline_training);
+  const double flops = graphs.flops(course), baseline_flops = baseline.flops() * static_cast<double>(s.steps);
+  const graph::Memory memory = graphs.memory();
+  // What training reaches here (heed bench --train).
+  const double seconds = flops * static_cast<double>(seeds) / (0.65 * measure::peak_flops());
+  std::fprintf(
+      dry_run ? stdout : stderr,
+      "%s: %lld layers of %s, %s parameters; %lld iterations of %lld x %lld tokens, the first %lld for "
+      "weights "
+      "only, then %.0f%% for logits; %lld %s\n"
+      "%sFLOP, %s of memory, about %s in all; as training the interleaved model as long: %.2f times the "
+      "operations, %.2f times the memory\n",
+      recipe.name.c_str(), static_cast<long long>(s.layers), s.letters.c_str(),
+      format_count(static_cast<double>(model::count_parameters(supernet).total)).c_str(),
+      static_cast<long long>(s.steps), static_cast<long long>(recipe.training.batch),
+      static_cast<long long>(recipe.training.length), static_cast<long long>(s.weights_only),
+      100 * s.theta_share, static_cast<long long>(seeds), seeds == 1 ? "seed" : "seeds",
+      format_count(flops * static_cast<double>(seeds)).c_str(), format_bytes(memory.peak()).c_str(),
+      format_seconds(seconds).c_str(), flops / baseline_flops,
+      static_cast<double>(memory.peak()) / static_cast<double>(baseline.memory().peak()));
+  if (s.anneal == Anneal::kEpoch)
+    std::fprintf(
+        stderr,
+        "annealing by epoch: the temperature falls by %g after each cycle and ends at %.2f; mixtures stay "
+        "nearly even above 1\n",
+        s.epoch_factor, course.at(s.steps - 1).temperature);
+  if (memory.peak() > available_memory())
+    throw failure("search: ", format_bytes(memory.peak()), " are needed, ", format_bytes(available_memory()),
+                  " are free; choose a recipe with a smaller batch or length, or fewer --layers");
+}
+
+void print(const search::SupernetResult& r, const SupernetSearch::Shared& shared) {
+  for (const search::SeedResult& seed : r.seeds) {
+    const std::string found = seed.choice.found();
+    std::printf("seed %lld: %s  by layer %s, %s %lld of %lld iterations, unchanged since %lld\n",
+                static_cast<long long>(seed.seed),
+                found.empty() ? "nothing but identity" : spec::format_arch(found).c_str(),
+                seed.choice.by_layer().c_str(), seed.converged ? "converged after" : "not converged in",
+                static_cast<long long>(seed.steps), static_cast<long long>(r.settings.steps),
+                static_cast<long long>(seed.last_change));
+  }
+  std::printf("\n%-8s %14s %14s %14s   blocks per third of the layers%s\n", "", "first", "second", "last",
+              r.seeds.size() > 1 ? ", mean and standard deviation over the seeds" : "");
+  for (const char letter : r.settings.letters) {
+    std::printf("%-8c", letter);
+    for (const search::Spread& s : search::slice_spread(r, letter))
+      std::printf(" %6.2f +- %4.2f", s.mean, s.deviation);
+    std::printf("\n");
+  }
+  std::printf("\nWritten: %s/supernet.json, probabilities.svg, seed-*/theta.jsonl, found.json, course.svg\n",
+              shared.out.c_str());
+  std::printf("next: heed train %s/seed-%lld/found.json --data %s -o RUN\n", shared.out.c_str(),
+              static_cast<long long>(r.seeds[0].seed), shared.data.c_str());
+}
+
+}  // namespace
+
+void SupernetSearch::declare(Flags& flags) {
+  settings_.declare(flags);
+  flags.option("seeds", seeds_, "supernet: searches to make, with the recipe's seed and those after it");
+  flags.flag("dry-run", dry_run_, "supernet: state memory and time, then stop");
+}
+
+std::string SupernetSearch::first_given() const {
+  if (const std::string flag = settings_.first_given(); !flag.empty()) return flag;
+  return seeds_ ? "seeds" : dry_run_ ? "dry-run" : "";
+}
+
+void SupernetSearch::run(const Shared& shared) {
+  if (shared.recipe.empty())
+    throw usage_error("search: name a recipe whose blocks are to be found; `heed recipes` lists them");
+  search::SupernetRequest request;
+  request.recipe = spec::load_recipe(shared.recipe);
+  request.settings = settings_.over({}, "search");
+  if (shared.seed) request.recipe.training.seed = *shared.seed;
+  request.seeds = seeds_.value_or(1);
+  if (request.seeds < 1) throw usage_error("search: --seeds is ", request.seeds, "; it must be positive");
+  if (!dry_run_ && shared.data.empty())
+    throw usage_error("search: give a text to learn from with --data PATH");
+  if (!dry_run_ && shared.out.empty()) throw usage_error("search: give a folder with -o FOLDER");
+  state(request.recipe, request.settings, request.seeds, dry_run_);
+  if (dry_run_) return;
+  request.data = shared.data;
+  request.folder = shared.out;
+  if (request.settings.latency_term != LatencyTerm::kNone) request.profile = profile_path(shared.profile);
+  request.record = {{"version", HEED_VERSION},
+                    {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},
+                    {"libraries", {{"gemm", kernels::gemm_library()}}},
+                    {"seed", request.recipe.training.seed}};
+  const StopSignals signals;
+  search::SupernetResult result;
+  {
+    Observer observer(train::counts_bits(request.recipe.data));
+    result = search::run_supernet(request, observer);
+  }
+  if (shared.json) {
+    std::printf("%s\n", to_json(result).dump(2).c_str());
+  } else {
+    print(result, shared);
+  }
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,40 @@
+#include "heed/search/supernet/choice.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace heed::search {
+
+std::string Choice::by_layer() const {
+  std::string chosen;
+  for (const auto& layer : probabilities)
+    chosen += letters[static_cast<size_t>(std::max_element(layer.begin(), layer.end()) - layer.begin())];
+  return chosen;
+}
+
+std::string Choice::found() const {
+  std::string blocks = by_layer();
+  std::erase(blocks, 'i');
+  return blocks;
+}
+
+Choice choice_of(const std::string& letters, const std::vector<std::vector<double>>& logits) {
+  Choice choice{letters, {}};
+  for (const auto& layer : logits) {
+    const double most = *std::max_element(layer.begin(), layer.end());
+    std::vector<double> shares;
+    double sum = 0;
+    for (const double logit : layer) sum += shares.emplace_back(std::exp(logit - most));
+    for (double& share : shares) share /= sum;
+    choice.probabilities.push_back(std::move(shares));
+  }
+  return choice;
+}
+
+Slices slices_of(const std::string& by_layer) {
+  Slices slices;
+  for (size_t i = 0; i < by_layer.size(); ++i) ++slices[3 * i / by_layer.size()][by_layer[i]];
+  return slices;
+}
+
+}  // namespace heed::search

@@ -1,0 +1,29 @@
+// What a supernet has chosen, and how it is read.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace heed::search {
+
+// Probabilities of the blocks, layer by layer.
+struct Choice {
+  std::string letters;
+  std::vector<std::vector<double>> probabilities;  // [layer][letter], sums of 1
+
+  // Of each layer the most probable letter, the first of equals.
+  std::string by_layer() const;
+  // The same without identities; empty if nothing else is left.
+  std::string found() const;
+};
+// From logits, by softmax.
+Choice choice_of(const std::string& letters, const std::vector<std::vector<double>>& logits);
+
+// How often each letter is chosen in the first, second and last third of the layers (the second paper's
+// figure 3).
+using Slices = std::array<std::map<char, int64_t>, 3>;
+Slices slices_of(const std::string& by_layer);
+
+}  // namespace heed::search

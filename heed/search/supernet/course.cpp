@@ -1,0 +1,106 @@
+#include "heed/search/supernet/course.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/base/error.h"
+
+namespace heed::search {
+
+void validate(const SupernetSettings& s) {
+  const auto refuse = [](const char* name, const auto& value, const char* rule) {
+    throw usage_error("supernet: ", name, " is ", value, "; it must be ", rule);
+  };
+  if (s.letters.size() < 2)
+    throw usage_error("supernet: letters is '", s.letters,
+                      "'; a choice needs two at least, such as sfi or sfira");
+  for (size_t i = 0; i < s.letters.size(); ++i) {
+    if (s.letters.find(s.letters[i]) != i)
+      throw usage_error("supernet: letters is '", s.letters, "'; '", s.letters[i],
+                        "' is there twice, each may be there once");
+    if (std::string("sfira").find(s.letters[i]) == std::string::npos)
+      throw usage_error("supernet: letters is '", s.letters, "'; '", s.letters[i],
+                        "' is no block: s attention, f feed-forward, i identity, r recurrence, a recurrence "
+                        "with attention");
+  }
+  if (s.letters.find_first_not_of('i') == std::string::npos)
+    refuse("letters", s.letters, "more than identity");
+  if (s.layers < 0) refuse("layers", s.layers, "positive, or 0 for as many as the recipe has blocks");
+  if (s.steps < 0) refuse("steps", s.steps, "positive, or 0 for as many as the recipe has updates");
+  if (s.weights_only < -1) refuse("weights_only", s.weights_only, "0 or more, or -1 for a fifth");
+  if (!(s.theta_share > 0 && s.theta_share < 1)) refuse("theta_share", s.theta_share, "between 0 and 1");
+  if (s.cycle < 0 || s.cycle == 1) refuse("cycle", s.cycle, "2 or more, or 0 for an epoch");
+  for (const auto& [name, value] : {std::pair{"weight_rate", s.weight_rate},
+                                    {"theta_rate", s.theta_rate},
+                                    {"temperature", s.temperature},
+                                    {"final_temperature", s.final_temperature}}) {
+    if (!(value > 0) || !std::isfinite(value)) refuse(name, value, "positive");
+  }
+  for (const auto& [name, value] : {std::pair{"weight_decay", s.weight_decay},
+                                    {"theta_decay", s.theta_decay},
+                                    {"alpha", s.alpha},
+                                    {"beta", s.beta}}) {
+    if (!(value >= 0) || !std::isfinite(value)) refuse(name, value, "0 or more");
+  }
+  if (!(s.epoch_factor > 0 && s.epoch_factor <= 1)) refuse("epoch_factor", s.epoch_factor, "in (0, 1]");
+  for (const auto& [name, value] : {std::pair{"unchanged", s.unchanged}, {"least_tuning", s.least_tuning}}) {
+    if (!(value >= 0 && value <= 1)) refuse(name, value, "in [0, 1]");
+  }
+}
+
+SupernetSettings resolved(SupernetSettings s, int64_t layers, int64_t steps, int64_t segments) {
+  validate(s);
+  if (s.layers == 0) s.layers = layers;
+  if (s.steps == 0) s.steps = steps;
+  if (s.weights_only < 0) s.weights_only = s.steps / 5;
+  if (s.cycle == 0) s.cycle = std::max<int64_t>(2, std::min(segments, (s.steps - s.weights_only) / 10));
+  return s;
+}
+
+Course::Course(const SupernetSettings& settings)
+    : settings_(settings),
+      first_theta_(settings.cycle - std::clamp<int64_t>(std::llround(settings.theta_share *
+                                                                     static_cast<double>(settings.cycle)),
+                                                        1, settings.cycle - 1)) {
+  if (settings.weights_only >= settings.steps)
+    throw usage_error(
+        "supernet: logits rest for the first ", settings.weights_only, " of ", settings.steps,
+        " iterations, so nothing would be chosen; give a smaller --weights-only or more --steps");
+  if (theta_updates() == 0)
+    throw usage_error("supernet: in ", settings.steps,
+                      " iterations logits would never be updated: a cycle has ", settings.cycle,
+                      ", of which the last ", settings.cycle - first_theta_,
+                      " are theirs; give more --steps or a smaller --cycle");
+}
+
+int64_t Course::thetas_before(int64_t step) const {
+  const auto from_start = [&](int64_t n) {
+    return n / settings_.cycle * (settings_.cycle - first_theta_) +
+           std::max<int64_t>(0, n % settings_.cycle - first_theta_);
+  };
+  return step <= settings_.weights_only ? 0 : from_start(step) - from_start(settings_.weights_only);
+}
+
+Turn Course::at(int64_t step) const {
+  const int64_t tuned = step - settings_.weights_only;
+  const bool theta = tuned >= 0 && step % settings_.cycle >= first_theta_;
+  const int64_t thetas = thetas_before(step);
+  double temperature = settings_.temperature;
+  if (tuned > 0 && settings_.anneal == Anneal::kEpoch) {
+    temperature *= std::pow(settings_.epoch_factor, static_cast<double>(tuned / settings_.cycle));
+  } else if (tuned > 0) {
+    const auto last = static_cast<double>(std::max<int64_t>(1, settings_.steps - settings_.weights_only - 1));
+    temperature *=
+        std::pow(settings_.final_temperature / settings_.temperature, static_cast<double>(tuned) / last);
+  }
+  return {theta, 1 + (theta ? thetas : step - thetas), temperature};
+}
+
+bool Course::converged(int64_t changed, int64_t step) const {
+  const auto tuned = static_cast<double>(step - settings_.weights_only),
+             all = static_cast<double>(settings_.steps - settings_.weights_only);
+  return settings_.unchanged > 0 && tuned >= settings_.least_tuning * all && tuned > 0 &&
+         static_cast<double>(step - std::max(changed, settings_.weights_only)) >= settings_.unchanged * tuned;
+}
+
+}  // namespace heed::search

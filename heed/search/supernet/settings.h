@@ -1,0 +1,91 @@
+// How a supernet is searched (Mandava and others 2020, "Pay attention when required"): which blocks a layer
+// may be, when weights and when logits are updated, and how hot the choice is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "heed/base/fields.h"
+
+namespace heed {
+
+// When the temperature falls.
+enum class Anneal { kIteration, kEpoch };
+template <>
+struct EnumNames<Anneal> {
+  static constexpr std::pair<Anneal, const char*> names[] = {{Anneal::kIteration, "iteration"},
+                                                             {Anneal::kEpoch, "epoch"}};
+};
+
+// Whether latency is part of what the logits descend, and in which form (ops/latency_loss.h).
+enum class LatencyTerm { kNone, kPower, kLogPower };
+template <>
+struct EnumNames<LatencyTerm> {
+  static constexpr std::pair<LatencyTerm, const char*> names[] = {
+      {LatencyTerm::kNone, "none"}, {LatencyTerm::kPower, "power"}, {LatencyTerm::kLogPower, "log-power"}};
+};
+
+}  // namespace heed
+
+namespace heed::search {
+
+// Rates, decays and shares as published; temperatures are FBNet's (Wu and others 2019), which the papers
+// leave open. FBNet lets them fall once per epoch, over 80 of them: over the ten epochs of a supernet that
+// would leave mixtures nearly even, so the default falls per iteration to where FBNet ends.
+struct SupernetSettings {
+  std::string letters = "sfi";
+  int64_t layers = 0;
+  int64_t steps = 0;
+  int64_t weights_only = -1;
+  double theta_share = 0.2;
+  int64_t cycle = 0;
+  std::string weight_optimizer = "lamb";
+  double weight_rate = 1e-2;
+  double weight_decay = 1e-4;
+  double theta_rate = 1e-2;
+  double theta_decay = 5e-4;
+  double temperature = 5;
+  double final_temperature = 0.137;
+  Anneal anneal = Anneal::kIteration;
+  double epoch_factor = 0.956;
+  double unchanged = 0.75;
+  double least_tuning = 0.5;
+  LatencyTerm latency_term = LatencyTerm::kNone;
+  double alpha = 0.2;
+  double beta = 0.6;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("letters", letters, "supernet: blocks that a layer may be; the first of equals wins");
+    field("layers", layers, "supernet: layers; 0: as many as the recipe has blocks");
+    field("steps", steps, "supernet: iterations in all; 0: as many as the recipe has updates");
+    field("weights_only", weights_only,
+          "supernet: first iterations, with logits at rest; -1: a fifth of all");
+    field("theta_share", theta_share, "supernet: share of each cycle that updates logits instead of weights");
+    field(
+        "cycle", cycle,
+        "supernet: iterations from one turn of the weights to the next; 0: an epoch of the text, or a tenth "
+        "of the tuning where that is shorter");
+    field("weight_optimizer", weight_optimizer, "supernet: update rule of the weights");
+    field("weight_rate", weight_rate, "supernet: learning rate of the weights; its course is the recipe's");
+    field("weight_decay", weight_decay, "supernet: pull of the weights towards 0");
+    field("theta_rate", theta_rate, "supernet: learning rate of the logits, by Adam");
+    field("theta_decay", theta_decay, "supernet: pull of the logits towards 0");
+    field("temperature", temperature, "supernet: of the mixture, before the tuning");
+    field("final_temperature", final_temperature, "supernet: of the mixture, at the end");
+    field("anneal", anneal,
+          "supernet: iteration (down to final_temperature) or epoch (by epoch_factor after each cycle)");
+    field("epoch_factor", epoch_factor, "supernet: what annealing by epoch multiplies with");
+    field("unchanged", unchanged,
+          "supernet: ends when the string has not changed for this share of the tuning so far; 0: never");
+    field("least_tuning", least_tuning, "supernet: share of the tuning that is made in any case");
+    field("latency_term", latency_term,
+          "supernet: none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)), LAT in "
+          "microseconds from this device's profile");
+    field("alpha", alpha, "supernet: of the latency term");
+    field("beta", beta, "supernet: of the latency term; larger values make faster models");
+  }
+};
+// Throws an Error that names the first setting that makes no sense.
+void validate(const SupernetSettings& settings);
+
+}  // namespace heed::search

@@ -1,0 +1,156 @@
+#include "heed/search/supernet/supernet.h"
+
+#include <algorithm>
+#include <set>
+
+#include "heed/ops/latency_loss.h"
+#include "heed/spec/arch.h"
+
+namespace heed::search {
+namespace {
+
+constexpr const char* kTimes = "block_times";
+constexpr double kMicrosecond = 1e-6;   // the unit of latencies in a loss: their logarithm is positive
+constexpr int64_t kThetaSeed = 0x7e7a;  // logits are updated under other noise than weights
+
+bool is_choice(Part part) { return part == Part::kChoice; }
+bool is_weight(Part part) { return part != Part::kChoice; }
+
+int64_t only(const char* name, const std::vector<int64_t>& list) {
+  if (std::any_of(list.begin(), list.end(), [&](int64_t value) { return value != list[0]; }))
+    throw usage_error("supernet: the recipe has different ", name,
+                      " by block; all blocks of a letter are alike in a supernet, give one number");
+  return list[0];
+}
+
+// The recipe's model with other blocks.
+spec::ModelSpec with_blocks(spec::ModelSpec model, const std::string& arch) {
+  model.heads = {only("heads", model.heads)};
+  model.inner = {only("inner", model.inner)};
+  model.projection = {only("projection", model.projection)};
+  model.arch = arch;
+  return model;
+}
+
+ops::LatencyLossSettings latency_settings(const SupernetSettings& s) {
+  return {s.latency_term == LatencyTerm::kLogPower ? LatencyForm::kLogPower : LatencyForm::kPower, s.alpha,
+          s.beta};
+}
+
+}  // namespace
+
+spec::ModelSpec supernet_of(const spec::ModelSpec& model, const SupernetSettings& settings) {
+  if (model.mix > 0)
+    throw usage_error("supernet: the recipe is a supernet already; give one of a plain model");
+  if (settings.layers < 1)
+    throw usage_error("supernet: ", settings.layers, " layers leave nothing to choose; give --layers N");
+  spec::ModelSpec supernet = with_blocks(model, text("(", settings.letters, ")x", settings.layers));
+  supernet.mix = static_cast<int64_t>(settings.letters.size());
+  supernet.norm = Norm::kPre;
+  validate(supernet);
+  return supernet;
+}
+
+spec::ModelSpec interleaved_of(const spec::ModelSpec& model, int64_t layers) {
+  std::string letters;
+  for (int64_t i = 0; i < layers; ++i) letters += i % 2 == 0 ? 's' : 'f';
+  return with_blocks(model, letters);
+}
+
+spec::Recipe retraining_of(spec::Recipe recipe, const std::string& blocks) {
+  recipe.model = with_blocks(recipe.model, blocks.empty() ? "i" : spec::format_arch(blocks));
+  return recipe;
+}
+
+SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings& s, const Course& course) {
+  SupernetGraphs graphs;
+  spec::TrainingSpec& weights = graphs.weights_training;
+  weights = recipe.training;
+  weights.steps = course.weight_updates();
+  weights.optimizer = s.weight_optimizer, weights.optimizer_settings = Json::object();
+  weights.learning_rate = s.weight_rate, weights.weight_decay = s.weight_decay;
+  spec::TrainingSpec& theta = graphs.theta_training;
+  theta.batch = weights.batch, theta.chunks = weights.chunks;
+  theta.length = weights.length, theta.memory = weights.memory;
+  theta.steps = course.theta_updates();
+  theta.optimizer = "adam", theta.schedule = "constant";
+  theta.learning_rate = s.theta_rate, theta.weight_decay = s.theta_decay;
+  theta.seed = weights.seed ^ (kThetaSeed << 32);
+  const spec::ModelSpec model = supernet_of(recipe.model, s);
+  train::Objective choice{{}, is_choice};
+  if (s.latency_term != LatencyTerm::kNone) {
+    choice.loss = [&](graph::Graph& g, const model::Model& m) {
+      const auto choices = static_cast<int64_t>(s.letters.size()) * s.layers;
+      return ops::latency_loss(g, m.loss, g.input(kTimes, {1 + choices}), m.mixtures, latency_settings(s));
+    };
+  }
+  graphs.weights = train::build_training_graph(model, weights, {{}, is_weight});
+  graphs.theta = train::build_training_graph(model, theta, choice);
+  return graphs;
+}
+
+graph::Memory SupernetGraphs::memory() const {
+  graph::Memory memory = weights.memory();
+  std::set<std::string> counted;
+  for (const auto& g : {weights.gradients, weights.update}) {
+    if (!g) continue;
+    for (graph::ValueId id : g->of_role(graph::Role::kState)) counted.insert(g->value(id).name);
+  }
+  for (const auto& g : {theta.gradients, theta.update}) {
+    if (!g) continue;
+    for (graph::ValueId id : g->of_role(graph::Role::kState)) {
+      if (counted.insert(g->value(id).name).second) memory.state += align_up(g->value(id).type.bytes());
+    }
+  }
+  memory.arena = std::max(memory.arena, theta.memory().arena);
+  return memory;
+}
+
+double SupernetGraphs::flops(const Course& course) const {
+  return static_cast<double>(course.weight_updates()) * weights.flops() +
+         static_cast<double>(course.theta_updates()) * theta.flops();
+}
+
+Supernet::Supernet(const spec::Recipe& recipe, const SupernetSettings& settings, graph::Variables& variables,
+                   const BlockTimes& times)
+    : settings_(settings), course_(settings), variables_(variables) {
+  SupernetGraphs graphs = build_supernet(recipe, settings, course_);
+  const auto arena =
+      graph::shared_arena({graphs.weights.gradients.get(), graphs.theta.gradients.get()}, variables);
+  weights_ =
+      std::make_unique<train::Trainer>(std::move(graphs.weights), graphs.weights_training, variables, arena);
+  theta_ = std::make_unique<train::Trainer>(std::move(graphs.theta), graphs.theta_training, variables, arena);
+  if (settings.latency_term == LatencyTerm::kNone) return;
+  HEED_ASSERT(times.blocks.size() == settings.letters.size());
+  times_.push_back(static_cast<float>(times.frame / kMicrosecond));
+  for (int64_t layer = 0; layer < settings.layers; ++layer) {
+    for (const double seconds : times.blocks) times_.push_back(static_cast<float>(seconds / kMicrosecond));
+  }
+}
+
+train::StepResult Supernet::step(int64_t index, int64_t seen, const train::Trainer::Fill& fill) {
+  const Turn turn = course_.at(index);
+  train::Trainer& trainer = turn.theta ? *theta_ : *weights_;
+  trainer.input(model::kTemperature).f32()[0] = static_cast<float>(turn.temperature);
+  if (turn.theta && !times_.empty()) std::ranges::copy(times_, trainer.input(kTimes).f32());
+  return trainer.step(turn.number, seen, fill);
+}
+
+Choice Supernet::choice() const {
+  std::vector<std::vector<double>> logits;
+  for (int64_t layer = 0; layer < settings_.layers; ++layer) {
+    const auto theta = variables_.at(model::theta_name(layer)).floats();
+    logits.emplace_back(theta.begin(), theta.end());
+  }
+  return choice_of(settings_.letters, logits);
+}
+
+std::vector<std::string> Supernet::states() const {
+  std::set<std::string> names;
+  for (const train::Trainer* trainer : {weights_.get(), theta_.get()}) {
+    for (const std::string& name : trainer->states()) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace heed::search

@@ -1,0 +1,82 @@
+// A search by supernet from text to strings: several seeds one after the other, each resumable at any moment
+// and the same however often it was interrupted.
+//
+//   config.json, run.json, lock, tokenizer.json   of the whole (store/run_folder.h)
+//   metrics.jsonl           a line per finished seed
+//   block_times.json        seconds of each block, where latency counts
+//   supernet.json           what all seeds found: strings, slices, means and spreads
+//   probabilities.svg       the mean over the seeds
+//   seed-N/metrics.jsonl    loss and rates by iteration
+//   seed-N/theta.jsonl      every layer's probabilities over time
+//   seed-N/result.json      what it came to
+//   seed-N/found.json       the recipe to retrain from scratch
+//   seed-N/*.svg            probabilities at the end, and their course
+//   seed-N/checkpoints/     store/checkpoint.h
+#pragma once
+
+#include <filesystem>
+
+#include "heed/search/profiled_costs.h"
+#include "heed/search/supernet/supernet.h"
+
+namespace heed::search {
+
+struct SupernetRequest {
+  spec::Recipe recipe;
+  SupernetSettings settings;
+  int64_t seeds = 1;  // the recipe's and those after it
+  std::filesystem::path data, folder;
+  std::filesystem::path profile;  // database of the device's profile, for a latency term
+  double save_seconds = 120;      // between checkpoints
+  Json record = Json::object();
+};
+
+struct SupernetReport {
+  int64_t seed = 0, nth = 0, seeds = 0;
+  int64_t step = 0, steps = 0;
+  double loss = 0;  // an average over the last iterations
+  double temperature = 0;
+  std::string by_layer;
+  double tokens_per_second = 0, seconds_left = 0;  // of all seeds
+};
+
+class SupernetObserver {
+ public:
+  virtual ~SupernetObserver() = default;
+  virtual void note(const std::string& sentence) = 0;
+  virtual void profiling(const ProfileProgress& progress) = 0;
+  virtual void step(const SupernetReport& report) = 0;
+  virtual bool stop() = 0;
+};
+
+struct SeedResult {
+  int64_t seed = 0;
+  int64_t steps = 0;        // iterations made
+  int64_t last_change = 0;  // of the string
+  bool converged = false;
+  double loss = 0;     // nats per token, an average over the last iterations
+  double seconds = 0;  // spent in iterations
+  Choice choice;
+};
+
+// Mean and standard deviation over seeds; the latter 0 for one.
+struct Spread {
+  double mean = 0, deviation = 0;
+};
+Spread spread_of(const std::vector<double>& values);
+
+struct SupernetResult {
+  SupernetSettings settings;  // resolved
+  std::vector<SeedResult> seeds;
+  BlockTimes times;  // where latency counted
+};
+// How often a letter was chosen in each third of the layers.
+std::array<Spread, 3> slice_spread(const SupernetResult& result, char letter);
+
+// Interrupted: an Error (kInterrupted) once everything is saved; the same request goes on.
+SupernetResult run_supernet(const SupernetRequest& request, SupernetObserver& observer);
+
+// The folder's supernet.json.
+Json to_json(const SupernetResult& result);
+
+}  // namespace heed::search

@@ -1,0 +1,98 @@
+// Laws of relaxed draws, over many of them. Single ones are held against PyTorch in oracle_test.cpp.
+#include "heed/ops/gumbel_softmax.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/graph/program.h"
+
+namespace heed {
+namespace {
+
+class Draws {
+ public:
+  Draws(std::vector<float> logits, float temperature, int64_t stream = 3) {
+    auto graph = std::make_shared<graph::Graph>();
+    const auto n = static_cast<int64_t>(logits.size());
+    result_ = ops::gumbel_softmax(*graph, graph->input("logits", {n}), graph->input("temperature", {1}),
+                                  graph->input("rng", {4}, DType::kI32), {stream});
+    graph->mark_output(result_);
+    program_ = std::make_unique<graph::Program>(graph, variables_);
+    std::ranges::copy(logits, program_->input("logits").f32());
+    program_->input("temperature").f32()[0] = temperature;
+    program_->input("rng").i32()[0] = 77;
+  }
+  std::vector<float> at(int32_t step) {
+    program_->input("rng").i32()[2] = step;
+    program_->run();
+    const auto m = program_->tensor(result_).floats();
+    return {m.begin(), m.end()};
+  }
+
+ private:
+  graph::Variables variables_;
+  graph::ValueId result_;
+  std::unique_ptr<graph::Program> program_;
+};
+
+const std::vector<float> kLogits = {0.3f, -1.f, 1.2f, 0.f, 0.6f};
+
+std::vector<double> softmax(const std::vector<float>& logits) {
+  std::vector<double> shares;
+  double sum = 0;
+  for (const float logit : logits) sum += shares.emplace_back(std::exp(static_cast<double>(logit)));
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+TEST(GumbelSoftmax, WinsAsOftenAsSoftmaxSays) {
+  constexpr int kRuns = 40000;
+  for (const float temperature : {5.f, 0.1f}) {  // which one wins does not depend on it
+    Draws draws(kLogits, temperature);
+    std::vector<int> wins(kLogits.size());
+    for (int step = 0; step < kRuns; ++step) {
+      const std::vector<float> m = draws.at(step);
+      ++wins[static_cast<size_t>(std::ranges::max_element(m) - m.begin())];
+    }
+    const std::vector<double> expected = softmax(kLogits);
+    for (size_t i = 0; i < wins.size(); ++i) {
+      const double deviation = std::sqrt(kRuns * expected[i] * (1 - expected[i]));
+      EXPECT_NEAR(wins[i], kRuns * expected[i], 4 * deviation) << i;
+    }
+  }
+}
+
+TEST(GumbelSoftmax, BecomesOneHotAsTheTemperatureFalls) {
+  double before = 0;
+  for (const float temperature : {100.f, 5.f, 1.f, 0.1f, 0.001f}) {
+    Draws draws(kLogits, temperature);
+    double mean = 0;
+    for (int step = 0; step < 2000; ++step) {
+      const std::vector<float> m = draws.at(step);
+      double sum = 0;
+      for (const float share : m) sum += share;
+      ASSERT_NEAR(sum, 1, 1e-6);
+      mean += *std::ranges::max_element(m) / 2000;
+    }
+    EXPECT_GT(mean, before) << temperature;
+    before = mean;
+    if (temperature == 100) {
+      EXPECT_LT(mean, 0.21);  // nearly even
+    }
+  }
+  EXPECT_GT(before, 0.999);
+}
+
+TEST(GumbelSoftmax, EveryRunAndEveryLayerHasADrawOfItsOwnThatRepeats) {
+  Draws one(kLogits, 1), same(kLogits, 1), other(kLogits, 1, 4);
+  const std::vector<float> first = one.at(1);
+  EXPECT_NE(one.at(2), first);
+  EXPECT_EQ(one.at(1), first);
+  EXPECT_EQ(same.at(1), first);
+  EXPECT_NE(other.at(1), first);
+}
+
+}  // namespace
+}  // namespace heed
