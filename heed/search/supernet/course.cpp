@@ -6,6 +6,12 @@
 #include "heed/base/error.h"
 
 namespace heed::search {
+namespace {
+
+// Turns follow the epochs of a text where so many fit into the tuning; otherwise there are so many turns.
+constexpr int64_t kLeastEpochs = 5, kCycles = 10;
+
+}  // namespace
 
 void validate(const SupernetSettings& s) {
   const auto refuse = [](const char* name, const auto& value, const char* rule) {
@@ -53,7 +59,9 @@ SupernetSettings resolved(SupernetSettings s, int64_t layers, int64_t steps, int
   if (s.layers == 0) s.layers = layers;
   if (s.steps == 0) s.steps = steps;
   if (s.weights_only < 0) s.weights_only = s.steps / 5;
-  if (s.cycle == 0) s.cycle = std::max<int64_t>(2, std::min(segments, (s.steps - s.weights_only) / 10));
+  const int64_t tuning = s.steps - s.weights_only;
+  if (s.cycle == 0)
+    s.cycle = std::max<int64_t>(2, segments <= tuning / kLeastEpochs ? segments : tuning / kCycles);
   return s;
 }
 
