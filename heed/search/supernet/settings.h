@@ -64,7 +64,7 @@ struct SupernetSettings {
     field(
         "cycle", cycle,
         "supernet: iterations from one turn of the weights to the next; 0: an epoch of the text, or a tenth "
-        "of the tuning where that is shorter");
+        "of the tuning where it has fewer than five epochs");
     field("weight_optimizer", weight_optimizer, "supernet: update rule of the weights");
     field("weight_rate", weight_rate, "supernet: learning rate of the weights; its course is the recipe's");
     field("weight_decay", weight_decay, "supernet: pull of the weights towards 0");
