@@ -68,27 +68,6 @@ TEST_F(Searching, FindsModelsThatTrain) {
   EXPECT_EQ(trained.code, 0) << trained.output;
 }
 
-// A search in a process of its own.
-class Child {
- public:
-  explicit Child(const std::string& arguments, const std::string& log)
-      : line_(heed::text("exec ", HEED_PROGRAM, " ", arguments, " > ", log, " 2>&1")), pid_(fork()) {
-    if (pid_ != 0) return;
-    execl("/bin/sh", "sh", "-c", line_.c_str(), nullptr);
-    _exit(127);
-  }
-  void kill_it() const { kill(pid_, SIGKILL); }
-  int status() const {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    return status;
-  }
-
- private:
-  std::string line_;
-  pid_t pid_;
-};
-
 // Everything that a search has on disk.
 std::map<std::string, double> rows_of(const std::string& database) {
   std::map<std::string, double> rows;
@@ -113,7 +92,7 @@ TEST_F(Searching, KilledAtAnyMomentLosesNothingAndEndsTheSame) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     const Child child(command("cut", flags), path("out"));
     std::this_thread::sleep_for(std::chrono::microseconds(rng.below(microseconds)));
-    child.kill_it();
+    child.send(SIGKILL);
     const int status = child.status();
     killed += WIFSIGNALED(status);
     if (WIFEXITED(status)) {
@@ -161,7 +140,7 @@ TEST_F(Searching, TwoAtOnceOnOneDatabaseBothFinish) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   ASSERT_TRUE(std::filesystem::exists(path("three/heed.db"))) << content(path("out1"));
   refuses(command("three", longer), 1, "works in this folder");
-  first.kill_it();
+  first.send(SIGKILL);
   EXPECT_TRUE(WIFSIGNALED(first.status()));
 }
 

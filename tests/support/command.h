@@ -1,6 +1,7 @@
 // Runs the heed program as a user would.
 #pragma once
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,5 +42,26 @@ inline Outcome heed(const std::string& arguments, const std::string& environment
 inline bool contains(const Outcome& outcome, const std::string& part) {
   return outcome.output.find(part) != std::string::npos;
 }
+
+// The program at work while the test goes on.
+class Child {
+ public:
+  Child(const std::string& arguments, const std::string& log)
+      : line_("exec " HEED_PROGRAM " " + arguments + " > " + log + " 2>&1"), pid_(fork()) {
+    if (pid_ != 0) return;
+    execl("/bin/sh", "sh", "-c", line_.c_str(), nullptr);
+    _exit(127);
+  }
+  void send(int signal) const { kill(pid_, signal); }
+  int status() const {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return status;
+  }
+
+ private:
+  std::string line_;
+  pid_t pid_;
+};
 
 }  // namespace heed::test

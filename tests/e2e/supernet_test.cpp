@@ -1,0 +1,98 @@
+#include <thread>
+
+#include "heed/base/clock.h"
+#include "tests/e2e/support.h"
+
+namespace heed::test {
+namespace {
+
+class SupernetVerb : public Verbs {
+ protected:
+  std::string asking(const std::string& flags, const std::string& out = "found") const {
+    return "search --strategy supernet " + tiny() + " --data " + text() + " -o " + path(out) +
+           " --threads 1 " + flags;
+  }
+};
+
+constexpr const char* kShort = "--layers 4 --steps 40 --cycle 10 --theta-rate 0.1 ";
+
+TEST_F(SupernetVerb, DryRunStatesMemoryAndTimeBesideTheInterleavedModel) {
+  const Outcome outcome =
+      heed("search --strategy supernet " + tiny() + " --layers 6 --steps 100 --seeds 2 --dry-run");
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  for (const char* part :
+       {"tiny: 6 layers of sfi", "100 iterations of 4 x 16 tokens", "first 20 for weights only", "2 seeds",
+        "of memory, about", "times the operations", "times the memory"})
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << " in:\n" << outcome.out;
+}
+
+TEST_F(SupernetVerb, FindsAStringThatTrainTakes) {
+  const Outcome outcome = heed(asking(std::string(kShort) + "--seeds 2"));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_NE(outcome.out.find("seed 1: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("seed 2: "), std::string::npos);
+  EXPECT_NE(outcome.out.find("per third of the layers, mean and standard deviation"), std::string::npos);
+  const std::string next = outcome.out.substr(outcome.out.find("next: heed ") + 11);
+  const Outcome trained =
+      heed(next.substr(0, next.find(" -o RUN")) + " -o " + path("run") + " --steps 5 --threads 1");
+  EXPECT_EQ(trained.code, 0) << trained.output;
+  // Asked again it only tells; as JSON it tells the same.
+  const Outcome again = heed(asking(std::string(kShort) + "--seeds 2 --json"));
+  ASSERT_EQ(again.code, 0) << again.output;
+  const Json json = Json::parse(again.out);
+  ASSERT_EQ(json["seeds"].size(), 2u);
+  EXPECT_NE(outcome.out.find("by layer " + json["seeds"][1]["by_layer"].get<std::string>()),
+            std::string::npos);
+  EXPECT_EQ(json["probabilities"].size(), 4u);
+}
+
+TEST_F(SupernetVerb, InterruptedItGoesOnToTheSameEnd) {
+  const std::string flags = "--layers 6 --steps 300 --cycle 10 --theta-rate 0.1 --unchanged 0";
+  ASSERT_EQ(heed(asking(flags, "whole")).code, 0);
+  const Child child(asking(flags, "cut"), path("log"));
+  const std::string metrics = path("cut/seed-1/metrics.jsonl");
+  for (const double begin = now_seconds(); now_seconds() - begin < 120;) {
+    if (std::filesystem::exists(metrics) && std::filesystem::file_size(metrics) > 2000) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  child.send(SIGINT);
+  const int status = child.status();
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  const Outcome outcome = heed(asking(flags, "cut"));
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "going on from iteration")) << outcome.output;
+  for (const char* file : {"theta.jsonl", "found.json", "checkpoints/step-00000300/model.safetensors"})
+    EXPECT_EQ(content(path(std::string("cut/seed-1/") + file)),
+              content(path(std::string("whole/seed-1/") + file)))
+        << file;
+}
+
+TEST_F(SupernetVerb, WrongUseIsRefused) {
+  const std::string start = "search --strategy supernet ";
+  refuses(start + "-o x --data " + text(), 2, "name a recipe");
+  refuses(start + "no-such-recipe -o x --data " + text(), 2, "neither a file nor a recipe");
+  refuses(start + tiny() + " -o " + path("x"), 2, "give a text to learn from with --data");
+  refuses(start + tiny() + " --data " + text(), 2, "give a folder with -o");
+  refuses(asking("--letters s"), 2, "a choice needs two at least");
+  refuses(asking("--letters sq"), 2, "'q' is no block");
+  refuses(asking("--layers -3"), 2, "layers is -3");
+  refuses(asking("--weights-only 40"), 2, "logits rest for the first 40 of 40 iterations");
+  refuses(asking("--steps 20 --cycle 500"), 2, "logits would never be updated");
+  refuses(asking("--seeds 0"), 2, "--seeds is 0");
+  refuses(asking("--latency-term often"), 2, "latency_term");
+  refuses(asking("--max-latency 5ms"), 2, "--latency-term");
+  refuses("search lts-txl -o x --letters sfi", 2, "--letters belongs to --strategy supernet");
+  refuses("search lts-txl -o x --dry-run", 2, "--dry-run belongs to --strategy supernet");
+  refuses(start + tiny() + " --data " + file("short.txt", "abc") + " -o " + path("x"), 2,
+          "too few for batches of 4 x 16");
+  EXPECT_FALSE(std::filesystem::exists(path("x/config.json")));
+  const std::string supernet =
+      file("net.json", R"({"model": {"backbone": "sru++", "arch": "(sfi)x2", "mix": 3,
+      "width": 16, "heads": [2], "inner": [32]}, "training": {"batch": 4, "length": 16}})");
+  refuses("train " + supernet + " --data " + text() + " -o " + path("y"), 2, "is a supernet");
+  refuses(start + supernet + " --data " + text() + " -o " + path("y"), 2, "is a supernet already");
+}
+
+}  // namespace
+}  // namespace heed::test
