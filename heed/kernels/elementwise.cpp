@@ -37,6 +37,25 @@ void scale(const Scale& s) {
   });
 }
 
+void mix(const Mix& m) {
+  for_elements(m.n, [&](int64_t i, int64_t lanes) {
+    Vec v{};
+    for (size_t k = 0; k < m.count; ++k) v += m.weights[k] * load_at(m.xs[k] + i, lanes);
+    store_at(m.y + i, v, lanes);
+  });
+}
+
+void mix_gradient(const MixGradient& m) {
+  for_elements(m.n, [&](int64_t i, int64_t lanes) {
+    const Vec dy = load_at(m.dy + i, lanes);
+    for (size_t k = 0; k < m.count; ++k) {
+      Vec v = m.weights[k] * dy;
+      if (m.so_far[k]) v += load_at(m.so_far[k] + i, lanes);
+      store_at(m.dxs[k] + i, v, lanes);
+    }
+  });
+}
+
 void dot(const Dot& d) {
   const int64_t pieces = dot_partials(d.n);
   parallel_for(pieces, threads_for(0.15 * static_cast<double>(d.n)), [&](int64_t piece) {

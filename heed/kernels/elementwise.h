@@ -1,6 +1,7 @@
 // Loops over elements: sums, products, scaling, weighted sums, and the reductions their gradients need.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "heed/kernels/isa.h"
@@ -27,6 +28,27 @@ struct Scale {
   bool accumulate;
 };
 HEED_KERNEL(scale, Scale)
+
+// y = sum_k weights[k] * xs[k], in one pass; of its gradient dx_k = weights[k] * dy, plus so_far[k] where
+// that is not null. dx_k may be so_far[k].
+inline constexpr size_t kMostMixed = 8;
+struct Mix {
+  int64_t n;
+  size_t count;
+  const float* weights;
+  std::array<const float*, kMostMixed> xs;
+  float* y;
+};
+HEED_KERNEL(mix, Mix)
+struct MixGradient {
+  int64_t n;
+  size_t count;
+  std::array<float, kMostMixed> weights;
+  const float* dy;
+  std::array<const float*, kMostMixed> so_far;
+  std::array<float*, kMostMixed> dxs;
+};
+HEED_KERNEL(mix_gradient, MixGradient)
 
 // *result = factor * sum a * b. Summed in pieces of fixed size, in double between them: the same for any
 // number of threads.

@@ -88,42 +88,80 @@ std::vector<TensorType> Mix::infer(const Signature& s) const {
   expect_inputs(s, s.inputs.size(), s.inputs.size());
   expect_floats(s);
   expect_shape(s, 0, {static_cast<int64_t>(s.inputs.size()) - 1}, "weights");
+  expect(s.inputs.size() <= kernels::kMostMixed + 1,
+         text("mixes ", kernels::kMostMixed, " values at most, ", s.inputs.size() - 1, " given"));
   for (size_t i = 2; i < s.inputs.size(); ++i) expect_shape(s, i, s.in(1), "each value");
   return {*s.inputs[1]};
 }
 
 void Mix::run(const Run& r) const {
-  for (size_t i = 1; i < r.inputs.size(); ++i) {
-    kernels::scale(
-        {r.out(0).shape().elements(), 1.f, r.in(0).f32() + i - 1, r.in(i).f32(), r.out(0).f32(), i > 1});
-  }
+  kernels::Mix mix{r.out(0).shape().elements(), r.inputs.size() - 1, r.in(0).f32(), {}, r.out(0).f32()};
+  for (size_t i = 0; i < mix.count; ++i) mix.xs[i] = r.in(i + 1).f32();
+  kernels::mix(mix);
 }
 
 void Mix::gradient(Gradients& g) const {
-  std::vector<ValueId> xs = {g.output_gradient(0)};
+  const ValueId dy = g.output_gradient(0);
+  MixGradientSettings settings{{}};
+  std::vector<ValueId> xs = {dy}, inputs = {g.input(0), dy};
+  std::vector<bool>
+      again;  // a value that is mixed with itself has its gradient added up by nodes of their own
   for (size_t i = 1; g.input(i); ++i) {
-    const auto index = static_cast<int64_t>(i) - 1;
-    if (g.wants(i))
-      g.set(i,
-            g.graph().add_one(make<MixGradient>({index}), {g.input(0), g.output_gradient(0), g.partial(i)}));
     if (g.wants(0)) xs.push_back(g.saved(g.input(i)));
+    if (!g.wants(i)) continue;
+    settings.indices.push_back(static_cast<int64_t>(i) - 1);
+    again.push_back(false);
+    for (size_t j = 1; j < i; ++j) again.back() = again.back() || g.input(j) == g.input(i);
+    inputs.push_back(again.back() ? kNone : g.partial(i));
+  }
+  if (!again.empty()) {
+    const std::vector<ValueId> gradients = g.graph().add(make<MixGradient>(settings), inputs);
+    for (const bool last : {false, true}) {
+      for (size_t k = 0; k < again.size(); ++k) {
+        const auto input = static_cast<size_t>(settings.indices[k]) + 1;
+        if (again[k] == last) last ? g.add(input, gradients[k]) : g.set(input, gradients[k]);
+      }
+    }
   }
   if (g.wants(0)) g.add(0, g.graph().add_one(make<MixWeightGradient>(), std::move(xs)));
 }
 
 std::vector<TensorType> MixGradient::infer(const Signature& s) const {
-  expect_inputs(s, 2, 3);
+  const size_t count = settings_.indices.size();
+  expect_inputs(s, 2, 2 + count);
   expect_floats(s);
   expect_rank(s, 0, 1, "weights");
-  expect(settings_.index >= 0 && settings_.index < s.in(0).dim(0),
-         text("index ", settings_.index, " of ", s.in(0).str()));
-  if (s.has(2)) expect_shape(s, 2, s.in(1), "the gradient to add to");
-  return {*s.inputs[1]};
+  expect(count <= kernels::kMostMixed, text(count, " gradients of ", kernels::kMostMixed, " at most"));
+  for (size_t k = 0; k < count; ++k) {
+    expect(settings_.indices[k] >= 0 && settings_.indices[k] < s.in(0).dim(0),
+           text("index ", settings_.indices[k], " of ", s.in(0).str()));
+    if (s.has(2 + k)) expect_shape(s, 2 + k, s.in(1), "the gradient to add to");
+  }
+  return std::vector<TensorType>(count, *s.inputs[1]);
+}
+
+std::vector<Alias> MixGradient::aliases(const Signature& s) const {
+  std::vector<Alias> all;
+  int alone = -1;  // one that adds to nothing may take the place of dy
+  for (int k = 0; k < static_cast<int>(settings_.indices.size()); ++k) {
+    if (s.has(static_cast<size_t>(2 + k))) {
+      all.push_back({k, 2 + k, true});
+    } else {
+      alone = k;
+    }
+  }
+  if (alone >= 0) all.push_back({alone, 1, false});
+  return all;
 }
 
 void MixGradient::run(const Run& r) const {
-  kernels::scale({r.out(0).shape().elements(), 1.f, r.in(0).f32() + settings_.index, r.in(1).f32(),
-                  r.out(0).f32(), r.has(2)});
+  kernels::MixGradient m{r.in(1).shape().elements(), r.outputs.size(), {}, r.in(1).f32(), {}, {}};
+  for (size_t k = 0; k < m.count; ++k) {
+    m.weights[k] = r.in(0).f32()[settings_.indices[k]];
+    m.so_far[k] = r.has(2 + k) ? r.in(2 + k).f32() : nullptr;
+    m.dxs[k] = r.out(k).f32();
+  }
+  kernels::mix_gradient(m);
 }
 
 std::vector<TensorType> MixWeightGradient::infer(const Signature& s) const {

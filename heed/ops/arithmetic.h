@@ -60,7 +60,7 @@ class Dot : public OpWith<Dot, ScaleSettings> {
 };
 
 // y = sum_i weights[i] * x_i: the layer of a supernet (Mandava and others 2020, equation 6). Inputs weights:
-// [n], then x_0 .. x_{n-1} of one shape.
+// [n], then x_0 .. x_{n-1} of one shape, at most kernels::kMostMixed of them.
 ValueId mix(Graph& graph, ValueId weights, const std::vector<ValueId>& xs);
 
 class Mix : public OpWith<Mix, NoSettings> {
@@ -73,21 +73,21 @@ class Mix : public OpWith<Mix, NoSettings> {
 };
 
 struct MixGradientSettings {
-  int64_t index = 0;
+  std::vector<int64_t> indices = {0};
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("index", index, "which of the mixed values");
+    field("indices", indices, "which of the mixed values");
   }
 };
 
-// The gradient of one mixed value: weights[index] * dy, plus the gradient so far if given. Inputs weights,
-// dy, optional sum so far.
+// The gradients of mixed values, in the order of the indices: weights[index] * dy, plus the gradient so far
+// if given. Inputs weights, dy, and for each an optional sum so far.
 class MixGradient : public OpWith<MixGradient, MixGradientSettings> {
  public:
   static constexpr const char* kKind = "mix_gradient";
   using OpWith::OpWith;
   std::vector<TensorType> infer(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature&) const override { return {{0, 2, true}}; }
+  std::vector<Alias> aliases(const Signature& s) const override;
   void run(const Run& run) const override;
 };
 
