@@ -75,7 +75,7 @@ TEST_F(SupernetVerb, WrongUseIsRefused) {
   refuses(start + tiny() + " -o " + path("x"), 2, "give a text to learn from with --data");
   refuses(start + tiny() + " --data " + text(), 2, "give a folder with -o");
   refuses(asking("--letters s"), 2, "a choice needs two at least");
-  refuses(asking("--letters sq"), 2, "'q' is no block");
+  refuses(asking("--letters sq"), 2, "write letters of s f i r a");
   refuses(asking("--layers -3"), 2, "layers is -3");
   refuses(asking("--weights-only 40"), 2, "logits rest for the first 40 of 40 iterations");
   refuses(asking("--steps 20 --cycle 500"), 2, "logits would never be updated");

@@ -61,8 +61,10 @@ TEST(SupernetTask, OneEarlyAttentionBlockIsFoundAndNoOther) {
   std::ofstream(folder / "text.txt") << task_text();
   SupernetRequest request;
   request.recipe = task_recipe();
-  request.settings.steps = 1500, request.settings.cycle = 20, request.settings.theta_share = 0.4;
-  request.settings.theta_rate = 0.05, request.settings.final_temperature = 1;
+  // The text is small: turns are short, and the choice cools over the whole of the search.
+  request.settings.steps = 2000, request.settings.cycle = 10, request.settings.theta_share = 0.5;
+  request.settings.theta_rate = 0.05, request.settings.unchanged = 0;
+  request.settings.temperature = 2, request.settings.final_temperature = 0.3;
   request.seeds = kSeeds;
   request.data = folder / "text.txt";
   request.folder = folder / "run";

@@ -140,7 +140,8 @@ TEST(SupernetSettingsTest, NonsenseIsRefusedByName) {
   };
   refused([](auto& s) { s.letters = "s"; }, "letters is 's'; a choice needs two");
   refused([](auto& s) { s.letters = ""; }, "a choice needs two");
-  refused([](auto& s) { s.letters = "sxf"; }, "'x' is no block");
+  refused([](auto& s) { s.letters = "sxf"; }, "'x' is no block at character 2");
+  refused([](auto& s) { s.letters = "s(fi)"; }, "write them plainly");
   refused([](auto& s) { s.letters = "sfs"; }, "'s' is there twice");
   refused([](auto& s) { s.layers = -1; }, "layers is -1");
   refused([](auto& s) { s.weights_only = 100; }, "logits rest for the first 100 of 100 iterations");

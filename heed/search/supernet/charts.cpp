@@ -4,24 +4,15 @@
 #include <cmath>
 #include <cstdio>
 
-#include "heed/base/fields.h"
+#include "heed/model/blocks.h"
 
 namespace heed::search {
 namespace {
 
+// "SRU++" of "SRU++: recurrence with attention".
 std::string name_of(char letter) {
-  switch (letter) {
-    case 's':
-      return "attention";
-    case 'f':
-      return "feed-forward";
-    case 'r':
-      return "recurrence";
-    case 'a':
-      return "SRU++";
-    default:
-      return "identity";
-  }
+  const std::string& meaning = model::blocks().find(std::string(1, letter)).meaning;
+  return meaning.substr(0, meaning.find(':'));
 }
 
 // From dark violet over green to yellow: brighter is more probable, also in print.
@@ -131,6 +122,12 @@ std::string course_chart(const std::vector<ChoiceAt>& course, const std::string&
   const double panel = static_cast<double>(layers) * kRow + kGap,
                bottom = kTop + static_cast<double>(letters.size()) * panel,
                column = kWidth / static_cast<double>(columns);
+  // Lines come when logits were updated; columns are evenly spaced.
+  const auto step_of = [&](size_t c) {
+    const auto all = static_cast<double>(course.back().step - course.front().step);
+    return course.front().step +
+           std::llround(all * static_cast<double>(c + 1) / static_cast<double>(columns));
+  };
   Svg svg(kLeft + kWidth + 24, bottom + 88, title);
   for (size_t i = 0; i < letters.size(); ++i) {
     const double top = kTop + static_cast<double>(i) * panel;
@@ -138,8 +135,10 @@ std::string course_chart(const std::vector<ChoiceAt>& course, const std::string&
     for (const size_t layer : {size_t{0}, layers - 1})
       svg.write(kLeft - 6, top + (static_cast<double>(layer) + 0.85) * kRow,
                 text(layer ? "" : "layer ", layer + 1), "end", 11);
+    size_t next = 1;
     for (size_t c = 0; c < columns; ++c) {
-      const Choice& at = course[columns == 1 ? 0 : c * (course.size() - 1) / (columns - 1)].choice;
+      while (next < course.size() && course[next].step <= step_of(c)) ++next;
+      const Choice& at = course[next - 1].choice;
       for (size_t layer = 0; layer < layers; ++layer)
         svg.box(kLeft + static_cast<double>(c) * column, top + static_cast<double>(layer) * kRow,
                 column + 0.3, kRow - 1, colour(at.probabilities[layer][i]));

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/base/error.h"
+#include "heed/spec/arch.h"
 
 namespace heed::search {
 namespace {
@@ -20,17 +21,13 @@ void validate(const SupernetSettings& s) {
   if (s.letters.size() < 2)
     throw usage_error("supernet: letters is '", s.letters,
                       "'; a choice needs two at least, such as sfi or sfira");
+  if (spec::parse_arch(s.letters) != s.letters)  // which says what is no letter
+    throw usage_error("supernet: letters is '", s.letters, "'; write them plainly, such as sfi");
   for (size_t i = 0; i < s.letters.size(); ++i) {
     if (s.letters.find(s.letters[i]) != i)
       throw usage_error("supernet: letters is '", s.letters, "'; '", s.letters[i],
                         "' is there twice, each may be there once");
-    if (std::string("sfira").find(s.letters[i]) == std::string::npos)
-      throw usage_error("supernet: letters is '", s.letters, "'; '", s.letters[i],
-                        "' is no block: s attention, f feed-forward, i identity, r recurrence, a recurrence "
-                        "with attention");
   }
-  if (s.letters.find_first_not_of('i') == std::string::npos)
-    refuse("letters", s.letters, "more than identity");
   if (s.layers < 0) refuse("layers", s.layers, "positive, or 0 for as many as the recipe has blocks");
   if (s.steps < 0) refuse("steps", s.steps, "positive, or 0 for as many as the recipe has updates");
   if (s.weights_only < -1) refuse("weights_only", s.weights_only, "0 or more, or -1 for a fifth");
