@@ -48,9 +48,7 @@ class Search : public Verb {
     flags.option("max-latency", latency_, "for a whole segment, such as 20ms");
     flags.option("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
     flags.option("max-parameters", parameters_, "all of them, such as 12M");
-    flags.option(
-        "strategy", request_.strategy,
-        search::strategies().names() + "; or supernet, which learns from a text where blocks belong");
+    flags.option("strategy", request_.strategy, search::strategies().names());
     flags.option("proxy", request_.proxy, "what stands for quality: " + search::proxies().names());
     flags.flag("measure-all", request_.measure_all,
                "time every candidate whole instead of summing its pieces");
@@ -66,7 +64,7 @@ class Search : public Verb {
 
   void run() override {
     if (list_) return list();
-    if (request_.strategy == kSupernet) return run_supernet();
+    if (!search::strategies().find(request_.strategy).make) return run_supernet();
     if (const std::string flag = supernet_.first_given(); !flag.empty())
       throw usage_error("search: --", flag, " belongs to --strategy supernet; this is ", request_.strategy);
     if (space_.empty()) throw usage_error("search: name a space; `heed search --list` shows them");
@@ -103,12 +101,23 @@ class Search : public Verb {
 
  private:
   void run_supernet() {
-    for (const std::string* limit : {&latency_, &memory_, &parameters_}) {
-      if (!limit->empty())
-        throw usage_error(
-            "search: a supernet knows no limits; say what time is worth with --latency-term, or "
-            "search a space");
+    const search::SearchRequest usual;
+    std::string other = settings_.first_given({"seed"});
+    if (other.empty()) other = sample_.first_given({"data"});
+    for (const auto& [flag, given] : {std::pair{"max-latency", !latency_.empty()},
+                                      {"max-memory", !memory_.empty()},
+                                      {"max-parameters", !parameters_.empty()},
+                                      {"measure-all", request_.measure_all},
+                                      {"no-baselines", no_baselines_},
+                                      {"proxy", request_.proxy != usual.proxy},
+                                      {"keep", request_.keep != usual.keep}}) {
+      if (given) other = flag;
     }
+    if (!other.empty())
+      throw usage_error(
+          "search: --", other,
+          " belongs to searches of a space; a supernet takes its sizes from the recipe, and what "
+          "time is worth from --latency-term");
     supernet_.run(
         {.recipe = space_,
          .data = sample_.over({}, "search").data,

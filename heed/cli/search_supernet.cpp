@@ -41,7 +41,7 @@ class Observer : public search::SupernetObserver {
                   static_cast<long long>(r.seeds), static_cast<long long>(r.step),
                   static_cast<long long>(r.steps), in_units(r.loss, bits_).c_str(), r.temperature,
                   r.by_layer.c_str(), r.tokens_per_second, format_seconds(r.seconds_left).c_str());
-    line_.show(line, r.step == r.steps);
+    line_.show(line, r.last);
   }
   bool stop() override { return StopSignals::asked(); }
 
@@ -58,34 +58,27 @@ void state(const spec::Recipe& recipe, const search::SupernetSettings& given, in
   const spec::ModelSpec supernet = search::supernet_of(recipe.model, s);
   const search::Course course(s);
   const search::SupernetGraphs graphs = search::build_supernet(recipe, s, course);
-  spec::TrainingSpec baseline_training = graphs.weights_training;
   const train::TrainingGraph baseline =
-      train::build_training_graph(search::interleaved_of(recipe.model, s.layers), baseline_training);
+      train::build_training_graph(search::interleaved_of(recipe.model, s.layers), graphs.weights_training);
   const double flops = graphs.flops(course), baseline_flops = baseline.flops() * static_cast<double>(s.steps);
   const graph::Memory memory = graphs.memory();
   // What training reaches here (heed bench --train).
   const double seconds = flops * static_cast<double>(seeds) / (0.65 * measure::peak_flops());
   std::fprintf(
       dry_run ? stdout : stderr,
-      "%s: %lld layers of %s, %s parameters; %lld iterations of %lld x %lld tokens, the first %lld for "
-      "weights "
-      "only, then %.0f%% for logits; %lld %s\n"
-      "%sFLOP, %s of memory, about %s in all; as training the interleaved model as long: %.2f times the "
-      "operations, %.2f times the memory\n",
+      "%s: %lld layers of %s, %s parameters with a vocabulary of %lld; %lld iterations of %lld x %lld "
+      "tokens, "
+      "the first %lld for weights only, then %.0f%% for logits; %lld %s\n"
+      "%sFLOP, %s of memory, about %s in all; against training the interleaved model for as many updates: "
+      "%.2f times the operations, %.2f times the memory\n",
       recipe.name.c_str(), static_cast<long long>(s.layers), s.letters.c_str(),
       format_count(static_cast<double>(model::count_parameters(supernet).total)).c_str(),
-      static_cast<long long>(s.steps), static_cast<long long>(recipe.training.batch),
-      static_cast<long long>(recipe.training.length), static_cast<long long>(s.weights_only),
-      100 * s.theta_share, static_cast<long long>(seeds), seeds == 1 ? "seed" : "seeds",
-      format_count(flops * static_cast<double>(seeds)).c_str(), format_bytes(memory.peak()).c_str(),
-      format_seconds(seconds).c_str(), flops / baseline_flops,
+      static_cast<long long>(supernet.vocabulary), static_cast<long long>(s.steps),
+      static_cast<long long>(recipe.training.batch), static_cast<long long>(recipe.training.length),
+      static_cast<long long>(s.weights_only), 100 * s.theta_share, static_cast<long long>(seeds),
+      seeds == 1 ? "seed" : "seeds", format_count(flops * static_cast<double>(seeds)).c_str(),
+      format_bytes(memory.peak()).c_str(), format_seconds(seconds).c_str(), flops / baseline_flops,
       static_cast<double>(memory.peak()) / static_cast<double>(baseline.memory().peak()));
-  if (s.anneal == Anneal::kEpoch)
-    std::fprintf(
-        stderr,
-        "annealing by epoch: the temperature falls by %g after each cycle and ends at %.2f; mixtures stay "
-        "nearly even above 1\n",
-        s.epoch_factor, course.at(s.steps - 1).temperature);
   if (memory.peak() > available_memory())
     throw failure("search: ", format_bytes(memory.peak()), " are needed, ", format_bytes(available_memory()),
                   " are free; choose a recipe with a smaller batch or length, or fewer --layers");
@@ -97,16 +90,21 @@ void print(const search::SupernetResult& r, const SupernetSearch::Shared& shared
     std::printf("seed %lld: %s  by layer %s, %s %lld of %lld iterations, unchanged since %lld\n",
                 static_cast<long long>(seed.seed),
                 found.empty() ? "nothing but identity" : spec::format_arch(found).c_str(),
-                seed.choice.by_layer().c_str(), seed.converged ? "converged after" : "not converged in",
+                seed.choice.by_layer().c_str(),
+                seed.converged             ? "converged after"
+                : r.settings.unchanged > 0 ? "not converged in"
+                                           : "after",
                 static_cast<long long>(seed.steps), static_cast<long long>(r.settings.steps),
                 static_cast<long long>(seed.last_change));
   }
-  std::printf("\n%-8s %14s %14s %14s   blocks per third of the layers%s\n", "", "first", "second", "last",
-              r.seeds.size() > 1 ? ", mean and standard deviation over the seeds" : "");
+  const bool several = r.seeds.size() > 1;
+  std::printf("\nblocks per third of the layers%s\n",
+              several ? ", mean and standard deviation over the seeds" : "");
   for (const char letter : r.settings.letters) {
-    std::printf("%-8c", letter);
-    for (const search::Spread& s : search::slice_spread(r, letter))
-      std::printf(" %6.2f +- %4.2f", s.mean, s.deviation);
+    std::printf("%-4c", letter);
+    for (const search::Spread& s : search::slice_spread(r, letter)) {
+      several ? std::printf("  %5.2f +- %4.2f", s.mean, s.deviation) : std::printf("  %3.0f", s.mean);
+    }
     std::printf("\n");
   }
   std::printf("\nWritten: %s/supernet.json, probabilities.svg, seed-*/theta.jsonl, found.json, course.svg\n",
@@ -120,12 +118,13 @@ void print(const search::SupernetResult& r, const SupernetSearch::Shared& shared
 void SupernetSearch::declare(Flags& flags) {
   settings_.declare(flags);
   flags.option("seeds", seeds_, "supernet: searches to make, with the recipe's seed and those after it");
+  flags.option("save-seconds", save_seconds_, "supernet: seconds between checkpoints");
   flags.flag("dry-run", dry_run_, "supernet: state memory and time, then stop");
 }
 
 std::string SupernetSearch::first_given() const {
   if (const std::string flag = settings_.first_given(); !flag.empty()) return flag;
-  return seeds_ ? "seeds" : dry_run_ ? "dry-run" : "";
+  return seeds_ ? "seeds" : save_seconds_ ? "save-seconds" : dry_run_ ? "dry-run" : "";
 }
 
 void SupernetSearch::run(const Shared& shared) {
@@ -137,6 +136,7 @@ void SupernetSearch::run(const Shared& shared) {
   if (shared.seed) request.recipe.training.seed = *shared.seed;
   request.seeds = seeds_.value_or(1);
   if (request.seeds < 1) throw usage_error("search: --seeds is ", request.seeds, "; it must be positive");
+  if (dry_run_ && shared.json) throw usage_error("search: --dry-run prints a sentence; leave --json out");
   if (!dry_run_ && shared.data.empty())
     throw usage_error("search: give a text to learn from with --data PATH");
   if (!dry_run_ && shared.out.empty()) throw usage_error("search: give a folder with -o FOLDER");
@@ -144,6 +144,9 @@ void SupernetSearch::run(const Shared& shared) {
   if (dry_run_) return;
   request.data = shared.data;
   request.folder = shared.out;
+  if (save_seconds_) request.save_seconds = *save_seconds_;
+  if (!(request.save_seconds >= 0))
+    throw usage_error("search: --save-seconds is ", request.save_seconds, "; it must be 0 or more");
   if (request.settings.latency_term != LatencyTerm::kNone) request.profile = profile_path(shared.profile);
   request.record = {{"version", HEED_VERSION},
                     {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},

@@ -8,8 +8,6 @@
 
 namespace heed::cli {
 
-inline constexpr const char* kSupernet = "supernet";
-
 class SupernetSearch {
  public:
   // What it shares with searches of spaces.
@@ -27,6 +25,7 @@ class SupernetSearch {
  private:
   SettingsFlags<search::SupernetSettings> settings_;
   std::optional<int64_t> seeds_;
+  std::optional<double> save_seconds_;
   bool dry_run_ = false;
 };
 

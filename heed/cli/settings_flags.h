@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "heed/base/fields.h"
@@ -20,10 +21,10 @@ class SettingsFlags {
     });
   }
 
-  // The first flag that was given, without its dashes; empty if none was.
-  std::string first_given() const {
+  // The first flag that was given, those of `except` aside, without its dashes; empty if none was.
+  std::string first_given(const std::set<std::string>& except = {}) const {
     for (const auto& [name, value] : given_) {
-      if (!value.empty()) return flag_name(name);
+      if (!value.empty() && !except.contains(name)) return flag_name(name);
     }
     return "";
   }

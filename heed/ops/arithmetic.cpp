@@ -104,8 +104,7 @@ void Mix::gradient(Gradients& g) const {
   const ValueId dy = g.output_gradient(0);
   MixGradientSettings settings{{}};
   std::vector<ValueId> xs = {dy}, inputs = {g.input(0), dy};
-  std::vector<bool>
-      again;  // a value that is mixed with itself has its gradient added up by nodes of their own
+  std::vector<bool> again;  // mixed before: its gradients are added up by nodes of their own
   for (size_t i = 1; g.input(i); ++i) {
     if (g.wants(0)) xs.push_back(g.saved(g.input(i)));
     if (!g.wants(i)) continue;

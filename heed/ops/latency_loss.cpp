@@ -35,7 +35,8 @@ struct Factor {
 };
 Factor factor(const LatencyLossSettings& s, double latency) {
   const double log = std::log(latency);
-  if (s.form == LatencyForm::kLogPower) return {s.alpha * s.beta * log, s.alpha * s.beta / latency};
+  if (s.form == LatencyTerm::kNone) return {1, 0};
+  if (s.form == LatencyTerm::kLogPower) return {s.alpha * s.beta * log, s.alpha * s.beta / latency};
   return {s.alpha * std::pow(log, s.beta), s.alpha * s.beta * std::pow(log, s.beta - 1) / latency};
 }
 

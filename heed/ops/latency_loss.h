@@ -6,12 +6,13 @@
 
 namespace heed {
 
-// loss * alpha * log(LAT)^beta as published; alpha * loss * log(LAT^beta) as in much used code after it.
-enum class LatencyForm { kPower, kLogPower };
+// kPower: loss * alpha * log(LAT)^beta as published; kLogPower: alpha * loss * log(LAT^beta) as in much used
+// code after it; kNone: the loss alone.
+enum class LatencyTerm { kNone, kPower, kLogPower };
 template <>
-struct EnumNames<LatencyForm> {
-  static constexpr std::pair<LatencyForm, const char*> names[] = {{LatencyForm::kPower, "power"},
-                                                                  {LatencyForm::kLogPower, "log-power"}};
+struct EnumNames<LatencyTerm> {
+  static constexpr std::pair<LatencyTerm, const char*> names[] = {
+      {LatencyTerm::kNone, "none"}, {LatencyTerm::kPower, "power"}, {LatencyTerm::kLogPower, "log-power"}};
 };
 
 }  // namespace heed
@@ -19,12 +20,12 @@ struct EnumNames<LatencyForm> {
 namespace heed::ops {
 
 struct LatencyLossSettings {
-  LatencyForm form = LatencyForm::kPower;
+  LatencyTerm form = LatencyTerm::kPower;
   double alpha = 0.2;
   double beta = 0.6;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("form", form, "power: loss alpha log(LAT)^beta; log-power: alpha loss log(LAT^beta)");
+    field("form", form, "power: loss alpha log(LAT)^beta; log-power: alpha loss log(LAT^beta); none: loss");
     field("alpha", alpha, "factor of the whole");
     field("beta", beta, "how much latency counts");
   }

@@ -458,7 +458,8 @@ SearchResult run_search(const SearchRequest& request, SearchObserver& observer) 
   validate(request.settings);
   validate(request.sample);
   if (request.keep < 1) throw usage_error("search: keep is ", request.keep, "; it must be positive");
-  strategies().find(request.strategy);
+  if (!strategies().find(request.strategy).make)
+    throw usage_error("search: ", request.strategy, " does not search spaces; it takes a recipe and a text");
   return Search(request, observer).run();
 }
 

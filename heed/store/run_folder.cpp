@@ -66,7 +66,8 @@ void remove_leftovers(const fs::path& folder) {
 
 }  // namespace
 
-RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& record)
+RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& record,
+                     const std::function<Json(const Json& before)>& today)
     : path_(path), record_(record) {
   std::error_code error;
   fs::create_directories(path_, error);
@@ -77,7 +78,7 @@ RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& recor
     throw usage_error(path_.string(), ": holds files but no ", kConfigFile, "; use a new or an empty folder");
   try {
     lock();
-    open_config(config);
+    open_config(config, today);
     metrics_.emplace(path_ / kMetricsFile);
   } catch (...) {
     ::close(lock_);
@@ -109,7 +110,7 @@ void RunFolder::lock() {
     throw failure(file.string(), ": cannot be written: ", std::strerror(errno));
 }
 
-void RunFolder::open_config(const Json& config) {
+void RunFolder::open_config(const Json& config, const std::function<Json(const Json& before)>& today) {
   const fs::path config_file = path_ / kConfigFile, record_file = path_ / kRecordFile;
   if (!fs::exists(config_file)) {
     // config.json last: with it the folder counts as a run.
@@ -118,7 +119,8 @@ void RunFolder::open_config(const Json& config) {
     return;
   }
   reopened_ = true;
-  const std::string difference = first_difference(read_json_object(config_file), config, "");
+  const Json before = read_json_object(config_file);
+  const std::string difference = first_difference(today ? today(before) : before, config, "");
   if (!difference.empty())
     throw usage_error(path_.string(), ": was made with other settings: ", difference,
                       "; use another folder, or the same settings to go on");

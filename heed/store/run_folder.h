@@ -8,6 +8,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "heed/store/line_log.h"
@@ -18,7 +19,10 @@ class RunFolder {
  public:
   // Makes the folder, or opens it again. An Error if another process has it open (it is named), if it was
   // made with other settings (the first that differs is named), or if it holds files of something else.
-  RunFolder(const std::filesystem::path& path, const Json& config, const Json& record);
+  // `today` turns the settings of an earlier version into those of this one, so that what is new has its
+  // default there.
+  RunFolder(const std::filesystem::path& path, const Json& config, const Json& record,
+            const std::function<Json(const Json& before)>& today = {});
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -37,7 +41,7 @@ class RunFolder {
 
  private:
   void lock();
-  void open_config(const Json& config);
+  void open_config(const Json& config, const std::function<Json(const Json& before)>& today);
 
   std::filesystem::path path_;
   Json record_;

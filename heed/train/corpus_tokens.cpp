@@ -53,6 +53,10 @@ std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, cons
       stream, shape, data::StreamOptions{.roll = training.roll, .seed = seed, .short_segment = false});
 }
 
+int64_t seen_before(const spec::TrainingSpec& training, const data::Batches& batches, int64_t index) {
+  return (training.restart_memory ? index % batches.segments() : index) * training.length;
+}
+
 std::unique_ptr<data::Batches> scoring_batches(const spec::EvaluationSpec& protocol,
                                                const data::TokenStream& stream) {
   return std::make_unique<data::StreamBatches>(

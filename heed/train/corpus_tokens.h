@@ -33,6 +33,8 @@ spec::EvaluationSpec held_out_protocol(const spec::TrainingSpec& training, const
 
 // How the recipe pours a stream into batches.
 std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, const data::TokenStream& stream);
+// Tokens of the present streams that come before update `index`, from 0.
+int64_t seen_before(const spec::TrainingSpec& training, const data::Batches& batches, int64_t index);
 std::unique_ptr<data::Batches> scoring_batches(const spec::EvaluationSpec& protocol,
                                                const data::TokenStream& stream);
 

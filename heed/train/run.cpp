@@ -5,9 +5,9 @@
 
 #include "heed/base/clock.h"
 #include "heed/base/units.h"
-#include "heed/store/checkpoint.h"
 #include "heed/store/json_file.h"
 #include "heed/store/model_folder.h"
+#include "heed/train/resuming.h"
 #include "heed/train/run_text.h"
 #include "heed/train/training.h"
 
@@ -19,9 +19,8 @@ using data::Split;
 // What a run has to remember besides weights and states.
 struct Progress {
   int64_t step = 0;
-  double average = 0;  // of the loss
-  double lowest = 0;   // of that average
-  double best = 0;     // on the valid part
+  LossAverage loss;
+  double best = 0;  // on the valid part
   int64_t best_step = 0;
   int64_t without_best = 0;  // evaluations since then
   double seconds = 0;        // spent in steps
@@ -29,8 +28,8 @@ struct Progress {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("step", step, "updates made");
-    field("average", average, "of the loss over the last steps");
-    field("lowest", lowest, "that the average has been");
+    field("average", loss.average, "of the loss over the last steps");
+    field("lowest", loss.lowest, "that the average has been");
     field("best", best, "nats per token on the valid part");
     field("best_step", best_step, "when that was");
     field("without_best", without_best, "evaluations since then");
@@ -38,8 +37,6 @@ struct Progress {
     field("owed", owed, "the evaluation of this step was interrupted");
   }
 };
-
-constexpr double kDiverged = 3;  // nats that the average loss may rise above its lowest
 
 class Run {
  public:
@@ -51,7 +48,10 @@ class Run {
                               [&](const std::string& sentence) { observer.note(sentence); })) {
     Json record = request.record;
     record["data"] = text_record(tokens_, request.data);
-    folder_ = std::make_unique<store::RunFolder>(request.folder, spec::to_json(recipe_), record);
+    folder_ = std::make_unique<store::RunFolder>(
+        request.folder, spec::to_json(recipe_), record, [&](const Json& before) {
+          return spec::to_json(spec::read_recipe(before, (request.folder / "config.json").string()));
+        });
     try {
       prepare(record);
     } catch (const Error&) {
@@ -105,37 +105,22 @@ class Run {
     resume();
   }
 
-  store::Tensors tensors(const std::vector<std::string>& names) const {
-    store::Tensors tensors;
-    for (const std::string& name : names) tensors[name] = variables_.at(name);
-    return tensors;
-  }
+  store::Tensors parameters() const { return tensors_of(variables_, trainer_->parameters()); }
+  store::Tensors states() const { return tensors_of(variables_, trainer_->states()); }
 
   void resume() {
-    const store::LatestCheckpoint latest = store::latest_checkpoint(folder_->checkpoints());
-    for (const std::string& note : latest.notes) observer_.note(note);
-    if (latest.path.empty()) {
-      if (latest.damaged > 0)
-        throw failure(folder_->checkpoints().string(),
-                      ": no checkpoint is whole; restore one, or move the folder ", request_.folder.string(),
-                      " away to begin anew");
-      folder_->metrics().cut_after(0);
-      return;
+    const auto resumed = load_latest(folder_->checkpoints(), parameters(), states(),
+                                     [&](const std::string& sentence) { observer_.note(sentence); });
+    if (resumed) {
+      progress_ = from_json<Progress>(resumed->progress, resumed->path.string());
+      observer_.note(text("going on from step ", progress_.step));
     }
-    progress_ = from_json<Progress>(
-        store::load_checkpoint(latest.path, tensors(trainer_->parameters()), tensors(trainer_->states())),
-        latest.path.string());
-    if (progress_.step != latest.step)
-      throw failure(latest.path.string(), ": progress.json says step ", progress_.step,
-                    "; is it damaged? Move this checkpoint away to go on from the one before");
     folder_->metrics().cut_after(progress_.step);
-    observer_.note(text("going on from step ", progress_.step));
   }
 
   void step(double begin, int64_t first) {
     const spec::TrainingSpec& training = recipe_.training;
-    const int64_t index = progress_.step, segment = index % batches_->segments();
-    const int64_t seen = (training.restart_memory ? segment : index) * training.length;
+    const int64_t index = progress_.step, seen = seen_before(training, *batches_, index);
     const double step_begin = now_seconds();
     const StepResult result = trainer_->step(
         index + 1, seen, [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
@@ -143,16 +128,12 @@ class Run {
         });
     progress_.step = index + 1;
     progress_.seconds += now_seconds() - step_begin;
-    progress_.average = index == 0 ? result.loss : 0.95 * progress_.average + 0.05 * result.loss;
-    progress_.lowest = index == 0 ? result.loss : std::min(progress_.lowest, progress_.average);
-    if (progress_.average > progress_.lowest + kDiverged)
-      throw failure("training: the loss has risen from ", progress_.lowest, " to ", progress_.average,
-                    " at step ", progress_.step,
-                    "; the last checkpoint is kept. Try a smaller learning rate (now ", result.learning_rate,
-                    ") or a longer warm-up");
+    progress_.loss.add(
+        index, result.loss,
+        text("Try a smaller learning rate (now ", result.learning_rate, ") or a longer warm-up"));
     const double seconds = std::max(1e-9, now_seconds() - begin),
                  rate = static_cast<double>(progress_.step - first) / seconds;
-    StepReport report{progress_.step, training.steps, progress_.average, result.gradient_norm,
+    StepReport report{progress_.step, training.steps, progress_.loss.average, result.gradient_norm,
                       result.learning_rate};
     report.tokens_per_second = rate * static_cast<double>(training.batch * training.length);
     report.flops_per_second = rate * trainer_->flops();
@@ -201,13 +182,12 @@ class Run {
 
   void save() {
     folder_->metrics().sync();
-    store::save_checkpoint(folder_->checkpoints(), progress_.step, tensors(trainer_->parameters()),
-                           tensors(trainer_->states()), to_json(progress_));
+    store::save_checkpoint(folder_->checkpoints(), progress_.step, parameters(), states(),
+                           to_json(progress_));
   }
 
   void save_model() {
-    store::save_model_folder(request_.folder / "model", recipe_, tensors(trainer_->parameters()),
-                             tokens_.tokenizer->to_json());
+    store::save_model_folder(request_.folder / "model", recipe_, parameters(), tokens_.tokenizer->to_json());
   }
 
   RunResult result(bool finished, int64_t first, double begin) const {

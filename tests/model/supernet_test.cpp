@@ -33,6 +33,7 @@ class Differentiated {
     gradients_ = ops::gradients(*graph, model_.loss, graph->of_role(graph::Role::kParameter));
     graph->mark_output(model_.loss);
     graph->mark_output(model_.losses);
+    for (const graph::ValueId m : model_.mixtures) graph->mark_output(m);
     for (const auto& [parameter, gradient] : gradients_) graph->mark_output(gradient);
     graph->tidy();
     program_ = std::make_unique<graph::Program>(graph, variables_);
@@ -55,6 +56,9 @@ class Differentiated {
     return program_->tensor(model_.loss).f32()[0];
   }
   std::vector<float> losses() const { return floats(program_->tensor(model_.losses)); }
+  std::vector<float> mixture(size_t layer) const {
+    return floats(program_->tensor(model_.mixtures.at(layer)));
+  }
   std::map<std::string, std::vector<float>> gradients() const {
     std::map<std::string, std::vector<float>> all;
     for (const auto& [parameter, gradient] : gradients_)
@@ -161,7 +165,12 @@ TEST(Supernet, GradientsOfTheLogitsAreFiniteDifferences) {
 // One draw for the whole batch and segment, another for each layer and each run.
 TEST(Supernet, NoiseChangesTheLossFromRunToRunAndRepeats) {
   Differentiated model(supernet("sfi", 3), {});
+  for (int64_t layer = 0; layer < 3; ++layer) {
+    for (float& logit : model.variables().at(model::theta_name(layer)).floats()) logit = 0;
+  }
   const double first = model.loss();
+  EXPECT_NE(model.mixture(0), model.mixture(1));
+  EXPECT_NE(model.mixture(1), model.mixture(2));
   model.input("rng").i32()[2] = 1;
   EXPECT_NE(model.loss(), first);
   model.input("rng").i32()[2] = 0;

@@ -230,7 +230,7 @@ void gumbel_softmax_cases(OracleCases& cases, Rng& rng) {
 }
 
 void latency_loss_cases(OracleCases& cases, Rng& rng) {
-  for (const char* form : {"power", "log-power"}) {
+  for (const char* form : {"none", "power", "log-power"}) {
     for (const int64_t layers : {1, 4}) {
       std::vector<float> times = {3.f};
       for (int64_t i = 0; i < 3 * layers; ++i) times.push_back(static_cast<float>(i % 3 * (i + 1)));

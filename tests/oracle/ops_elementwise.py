@@ -101,7 +101,7 @@ def gumbel_softmax(logits, temperature=None, rng=None, *, stream=0):
 
 def latency_loss(loss, times, *mixtures, form="power", alpha=0.2, beta=0.6):
     latency = times[0] + (torch.cat(mixtures) * times[1:]).sum()
-    return loss * alpha * (latency.log() ** beta if form == "power" else (latency**beta).log())
+    return loss * {"none": 1, "power": alpha * latency.log() ** beta, "log-power": alpha * (latency**beta).log()}[form]
 
 
 def sinusoid(*, length, width, clamp=-1):

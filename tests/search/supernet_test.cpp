@@ -69,12 +69,23 @@ TEST(SupernetCourse, TemperatureFallsToWhereFbnetEnds) {
 TEST(SupernetCourse, AShortSearchHasTenCycles) {
   SupernetSettings s;
   s.layers = 4;
-  EXPECT_EQ(resolved(s, 9, 1000, 1 << 20).cycle, 80);
+  EXPECT_EQ(resolved(s, 9, 1000, 1 << 20).cycle, 100);
   EXPECT_EQ(resolved(s, 9, 1000, 50).cycle, 50);
-  EXPECT_EQ(resolved(s, 9, 1000, 50).weights_only, 200);
   EXPECT_EQ(resolved(s, 9, 1000, 50).layers, 4);
-  s.layers = 0;
+  s.layers = -1;
   EXPECT_EQ(resolved(s, 9, 1000, 50).layers, 9);
+}
+
+TEST(SupernetCourse, TunesAsLongAsTheRecipeTrainsUnlessStepsAreGiven) {
+  SupernetSettings s = resolved({}, 32, 40000, 4200);
+  EXPECT_EQ(s.steps, 50000);
+  EXPECT_EQ(s.weights_only, 10000);
+  s = {};
+  s.weights_only = 7;
+  EXPECT_EQ(resolved(s, 32, 100, 50).steps, 107);
+  s = {};
+  s.steps = 1000;
+  EXPECT_EQ(resolved(s, 32, 40000, 50).weights_only, 200);
 }
 
 TEST(SupernetCourse, ConvergedWhenTheStringStaysForMostOfTheTuning) {
@@ -143,7 +154,15 @@ TEST(SupernetSettingsTest, NonsenseIsRefusedByName) {
   refused([](auto& s) { s.letters = "sxf"; }, "'x' is no block at character 2");
   refused([](auto& s) { s.letters = "s(fi)"; }, "write them plainly");
   refused([](auto& s) { s.letters = "sfs"; }, "'s' is there twice");
-  refused([](auto& s) { s.layers = -1; }, "layers is -1");
+  refused([](auto& s) { s.layers = 0; }, "layers is 0");
+  refused([](auto& s) { s.layers = -2; }, "layers is -2");
+  refused([](auto& s) { s.steps = 0; }, "steps is 0");
+  refused([](auto& s) { s.final_temperature = 6; }, "final_temperature is 6");
+  refused([](auto& s) { s.temperature = 1e-300; }, "temperature is 1e-300");
+  refused([](auto& s) { s.latency_term = LatencyTerm::kPower, s.alpha = 0; }, "no loss to descend");
+  refused([](auto& s) { s.latency_term = LatencyTerm::kLogPower, s.beta = 0; }, "no loss to descend");
+  refused([](auto& s) { s.anneal = Anneal::kEpoch, s.epoch_factor = 0.01, s.cycle = 2; },
+          "annealing by epoch");
   refused([](auto& s) { s.weights_only = 100; }, "logits rest for the first 100 of 100 iterations");
   refused([](auto& s) { s.weights_only = 90, s.cycle = 1000; }, "logits would never be updated");
   refused([](auto& s) { s.theta_share = 0; }, "theta_share is 0");
@@ -168,7 +187,7 @@ spec::Recipe small_recipe() {
 
 SupernetSettings small_settings() {
   SupernetSettings s;
-  s.weights_only = 6, s.cycle = 7, s.theta_share = 0.4, s.theta_rate = 0.05, s.unchanged = 0;
+  s.steps = 40, s.weights_only = 6, s.cycle = 7, s.theta_share = 0.4, s.theta_rate = 0.05, s.unchanged = 0;
   return s;
 }
 
@@ -192,6 +211,42 @@ TEST(SupernetModel, IsBuiltFromAnyBackboneAndKeepsTheRecipeForRetraining) {
   EXPECT_THROW(retraining_of(recipe, "s"), Error);
 }
 
+train::Trainer::Fill random_batch(int64_t index) {
+  return [index](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
+    const auto stream = static_cast<uint32_t>(100 * index + 2 * chunk);
+    std::ranges::copy(test::random_tokens(static_cast<int64_t>(tokens.size()), 29, stream), tokens.begin());
+    std::ranges::copy(test::random_tokens(static_cast<int64_t>(targets.size()), 29, stream + 1),
+                      targets.begin());
+  };
+}
+
+// Two trainers with memory of their own, temperature and turns by hand.
+TEST(SupernetModel, SharingAnArenaChangesNothing) {
+  for (const int64_t chunks : {1, 2}) {
+    spec::Recipe recipe = small_recipe();
+    recipe.training.chunks = chunks;
+    const SupernetSettings s = resolved(small_settings(), 4, 40, 1000);
+    graph::Variables shared, apart;
+    Supernet net(recipe, s, shared);
+    const SupernetGraphs graphs = build_supernet(recipe, s, net.course());
+    EXPECT_NE(graphs.weights_training.seed, graphs.theta_training.seed);  // or draws would come twice
+    train::Trainer weights(graphs.weights, graphs.weights_training, apart),
+        theta(graphs.theta, graphs.theta_training, apart);
+    int64_t counts[2] = {};
+    for (int64_t index = 0; index < 40; ++index) {
+      const Turn turn = net.course().at(index);
+      train::Trainer& trainer = turn.theta ? theta : weights;
+      trainer.input(model::kTemperature).f32()[0] = static_cast<float>(turn.temperature);
+      const auto expected = trainer.step(++counts[turn.theta], 8 * index, random_batch(index));
+      EXPECT_EQ(net.step(index, 8 * index, random_batch(index)).loss, expected.loss) << index;
+    }
+    for (const std::string& name : net.parameters()) {
+      const auto a = shared.at(name).floats(), b = apart.at(name).floats();
+      EXPECT_TRUE(std::ranges::equal(a, b)) << name;
+    }
+  }
+}
+
 TEST(SupernetModel, OneKindOfParameterRestsWhileTheOtherLearns) {
   const spec::Recipe recipe = small_recipe();
   const SupernetSettings s = resolved(small_settings(), 4, 40, 1000);
@@ -208,17 +263,14 @@ TEST(SupernetModel, OneKindOfParameterRestsWhileTheOtherLearns) {
   int turns[2] = {};
   for (int64_t index = 0; index < 20; ++index) {
     const auto before = snapshot();
-    net.step(index, 8 * index, [&](int64_t, std::span<int32_t> tokens, std::span<int32_t> targets) {
-      std::ranges::copy(test::random_tokens(32, 29, static_cast<uint32_t>(2 * index)), tokens.begin());
-      std::ranges::copy(test::random_tokens(32, 29, static_cast<uint32_t>(2 * index + 1)), targets.begin());
-    });
+    net.step(index, 8 * index, random_batch(index));
     const bool theta = net.course().at(index).theta;
     ++turns[theta];
     for (const auto& [name, values] : snapshot()) {
       const bool is_theta = name.ends_with(".theta");
       if (is_theta != theta) {
         EXPECT_EQ(values, before.at(name)) << index << " " << name;
-      } else if (is_theta) {
+      } else if (is_theta || name.ends_with("weight")) {
         EXPECT_NE(values, before.at(name)) << index << " " << name;
       }
     }
@@ -243,7 +295,7 @@ TEST(SupernetModel, CostsLessThanTwiceTheInterleavedModel) {
         train::build_training_graph(interleaved_of(recipe.model, layers), graphs.weights_training);
     EXPECT_LT(graphs.flops(course), 2 * 1000 * baseline.flops());
     EXPECT_LT(graphs.memory().peak(), 2 * baseline.memory().peak());
-    // What is planned is what is there: one arena for both updates.
+    // What is planned to last is what is there.
     if (width > 128) continue;
     graph::Variables variables;
     const Supernet net(recipe, s, variables);
@@ -261,12 +313,14 @@ class Observer : public SupernetObserver {
   void step(const SupernetReport& report) override {
     last = report;
     ++steps_;
+    if (report.step == die_at) throw std::runtime_error("killed");
   }
   bool stop() override { return stop_after_ > 0 && steps_ >= stop_after_; }
 
   std::string notes;
   SupernetReport last;
   bool profiled = false;
+  int64_t die_at = 0;
 
  private:
   int64_t stop_after_, steps_ = 0;
@@ -337,37 +391,105 @@ TEST_F(SupernetRuns, LeavesEverythingAReaderNeeds) {
     for (const Json& third : summary["slices"][letter]) layers += third["mean"].get<double>();
   }
   EXPECT_NEAR(layers, 4, 1e-12);
-  // One more seed goes on in the same folder; those that are done stay.
+  // One more seed goes on in the same folder; those that are done stay, also when fewer are asked for.
   const auto done = fs::last_write_time(asked.folder / "seed-1/result.json");
   asked.seeds = 3;
   EXPECT_EQ(run_supernet(asked, observer).seeds.size(), 3u);
   EXPECT_EQ(fs::last_write_time(asked.folder / "seed-1/result.json"), done);
+  asked.seeds = 1;
+  EXPECT_EQ(run_supernet(asked, observer).seeds.size(), 3u);
+  EXPECT_EQ(store::read_json_object(asked.folder / "supernet.json")["seeds"].size(), 3u);
+}
+
+TEST_F(SupernetRuns, TheLastUpdateOfTheLogitsIsOnRecord) {
+  SupernetRequest asked = request("run");
+  asked.settings.steps = 2600, asked.settings.cycle = 2, asked.settings.theta_share = 0.5;
+  Observer observer;
+  const SeedResult found = run_supernet(asked, observer).seeds[0];
+  const auto course = store::read_lines(asked.folder / "seed-1/theta.jsonl");
+  EXPECT_LT(course.size(), 1200u);  // of 1297 updates
+  EXPECT_EQ(course.back()["probabilities"].get<std::vector<std::vector<double>>>(),
+            found.choice.probabilities);
 }
 
 TEST_F(SupernetRuns, InterruptedAnywhereItEndsTheSame) {
-  Observer whole;
-  run_supernet(request("whole"), whole);
-  SupernetRequest cut = request("cut");
-  for (const int64_t steps : {3, 5, 1, 9, 8}) {
-    Observer observer(steps);
-    try {
-      run_supernet(cut, observer);
-      ADD_FAILURE() << "was not interrupted";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), kInterrupted);
+  for (const auto& [letters, chunks] : {std::pair<std::string, int64_t>{"sfi", 1}, {"sfira", 2}}) {
+    const auto asking = [&](const std::string& name) {
+      SupernetRequest asked = request(name + letters);
+      asked.settings.letters = letters, asked.recipe.training.chunks = chunks;
+      asked.recipe.model.dropout = 0.1;
+      return asked;
+    };
+    Observer whole;
+    run_supernet(asking("whole"), whole);
+    const SupernetRequest cut = asking("cut");
+    // Gone without a word, before and after a checkpoint; and stopped.
+    const auto killed = [&](int64_t step) {
+      Observer observer;
+      observer.die_at = step;
+      EXPECT_THROW(run_supernet(cut, observer), std::runtime_error);
+    };
+    killed(4);
+    for (const int64_t steps : {3, 5, 1, 9, 8}) {
+      Observer observer(steps);
+      try {
+        run_supernet(cut, observer);
+        ADD_FAILURE() << "was not interrupted";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), kInterrupted);
+      }
     }
+    killed(31);
+    Observer last;
+    run_supernet(cut, last);
+    EXPECT_NE(last.notes.find("going on from iteration 26"), std::string::npos) << last.notes;
+    const fs::path a = asking("whole").folder / "seed-1", b = cut.folder / "seed-1";
+    EXPECT_EQ(content(a / "theta.jsonl"), content(b / "theta.jsonl"));
+    EXPECT_EQ(lines(a / "metrics.jsonl"), lines(b / "metrics.jsonl"));
+    EXPECT_EQ(content(a / "found.json"), content(b / "found.json"));
+    for (const char* file : {"model.safetensors", "state.safetensors"})
+      EXPECT_EQ(content(a / "checkpoints/step-00000040" / file),
+                content(b / "checkpoints/step-00000040" / file))
+          << file;
   }
+}
+
+TEST_F(SupernetRuns, DamagedFilesAreNamed) {
+  const auto fails = [&](const std::string& part) {
+    Observer observer;
+    try {
+      run_supernet(request("run"), observer);
+      ADD_FAILURE() << "accepted: " << part;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), kFailed);
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  const fs::path seed = folder_ / "run/seed-1";
+  Observer observer(20);
+  EXPECT_THROW(run_supernet(request("run"), observer), Error);  // interrupted
+  const fs::path progress = seed / "checkpoints/step-00000020/progress.json";
+  const std::string good = content(progress);
+  Json bad = Json::parse(good);
+  bad["step"] = -3;
+  std::ofstream(progress) << bad;
+  fails("progress.json says step -3");
+  std::ofstream(progress) << good;
+  const std::string course = content(seed / "theta.jsonl");
+  std::ofstream(seed / "theta.jsonl") << R"({"step": 0})"
+                                      << "\n"
+                                      << course;
+  fails("theta.jsonl: does not hold the probabilities of 3 blocks in 4 layers");
+  std::ofstream(seed / "theta.jsonl") << course;
   Observer last;
-  run_supernet(cut, last);
-  EXPECT_NE(last.notes.find("going on from iteration 26"), std::string::npos) << last.notes;
-  const fs::path a = folder_ / "whole/seed-1", b = folder_ / "cut/seed-1";
-  EXPECT_EQ(content(a / "theta.jsonl"), content(b / "theta.jsonl"));
-  EXPECT_EQ(lines(a / "metrics.jsonl"), lines(b / "metrics.jsonl"));
-  EXPECT_EQ(content(a / "found.json"), content(b / "found.json"));
-  for (const char* file : {"model.safetensors", "state.safetensors"})
-    EXPECT_EQ(content(a / "checkpoints/step-00000040" / file),
-              content(b / "checkpoints/step-00000040" / file))
-        << file;
+  run_supernet(request("run"), last);
+  Json result = store::read_json_object(seed / "result.json");
+  result["probabilities"].erase(0);
+  std::ofstream(seed / "result.json") << result;
+  fails("result.json: does not hold the probabilities");
+  result = {{"probabilities", Json(std::vector(4, std::vector(3, 0.1)))}};
+  std::ofstream(seed / "result.json") << result;
+  fails("result.json: lacks a number");
 }
 
 TEST_F(SupernetRuns, EndsEarlyWhenTheStringStays) {
@@ -384,16 +506,20 @@ TEST_F(SupernetRuns, EndsEarlyWhenTheStringStays) {
 
 TEST_F(SupernetRuns, LatencyCanDecide) {
   SupernetRequest asked = request("run");
-  asked.settings.latency_term = LatencyTerm::kPower;
-  asked.settings.alpha = 1, asked.settings.beta = 30, asked.settings.theta_rate = 0.1;
   Observer observer;
-  const SupernetResult result = run_supernet(asked, observer);
-  EXPECT_TRUE(observer.profiled);
-  ASSERT_EQ(result.times.blocks.size(), 3u);
-  EXPECT_GT(result.times.blocks[0], 0);
-  EXPECT_EQ(result.times.blocks[2], 0);                  // identity
-  EXPECT_EQ(result.seeds[0].choice.by_layer(), "iiii");  // nothing is worth its time
-  EXPECT_EQ(result.seeds[0].choice.found(), "");
+  for (const LatencyTerm term : {LatencyTerm::kLogPower, LatencyTerm::kPower}) {
+    asked.folder = folder_ / text("run", static_cast<int>(term));
+    asked.settings.latency_term = term;
+    asked.settings.alpha = 1, asked.settings.beta = 30, asked.settings.theta_rate = 0.1;
+    const SupernetResult result = run_supernet(asked, observer);
+    EXPECT_TRUE(observer.profiled);
+    ASSERT_EQ(result.times.blocks.size(), 3u);
+    EXPECT_GT(result.times.blocks[0], 0);
+    EXPECT_EQ(result.times.blocks[2], 0);                  // identity
+    if (term == LatencyTerm::kLogPower) continue;          // beta is only a factor there
+    EXPECT_EQ(result.seeds[0].choice.by_layer(), "iiii");  // nothing is worth its time
+    EXPECT_EQ(result.seeds[0].choice.found(), "");
+  }
   // Going on takes the times of the beginning, whatever the profile says by now.
   const Json before = store::read_json_object(asked.folder / "block_times.json");
   fs::remove(asked.profile);

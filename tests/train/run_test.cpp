@@ -475,5 +475,24 @@ TEST(Run, TextsThatAreTooShortAreRefused) {
             std::string::npos);
 }
 
+// A setting that came later has its default in runs that were begun before.
+TEST(Run, ConfigsOfEarlierVersionsAreUnderstood) {
+  const TemporaryFolder folder;
+  train::RunRequest request;
+  request.recipe = small_recipe();
+  request.data = write_corpus(folder);
+  request.folder = folder / "run";
+  Observer first(4);
+  EXPECT_FALSE(train::run_training(request, first).finished);
+  Json config = store::read_json_object(folder / "run/config.json");
+  ASSERT_EQ(config["model"].erase("mix"), 1u);
+  store::write_json_object(folder / "run/config.json", config);
+  Observer second;
+  EXPECT_TRUE(train::run_training(request, second).finished);
+  config["model"]["width"] = 32;
+  store::write_json_object(folder / "run/config.json", config);
+  EXPECT_THROW(train::run_training(request, second), Error);
+}
+
 }  // namespace
 }  // namespace heed

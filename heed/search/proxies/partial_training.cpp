@@ -23,8 +23,7 @@ double partial_training(const spec::ModelSpec& model, const Batch& batch) {
   recipe.training = lesson.training;
   const auto batches = train::training_batches(recipe, lesson.train);
   for (int64_t step = 0; step < lesson.training.steps; ++step) {
-    const int64_t segment = lesson.training.restart_memory ? step % batches->segments() : step;
-    const int64_t seen = segment * lesson.training.length;
+    const int64_t seen = train::seen_before(lesson.training, *batches, step);
     try {
       trainer.step(step + 1, seen, [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
         batches->fill(step, chunk, tokens, targets);

@@ -8,11 +8,13 @@ namespace heed::search {
 
 // The list of strategies. A new one adds one line.
 const Registry<StrategyEntry>& strategies() {
-  static const Registry<StrategyEntry> list("strategy", {
-                                                            evolution_strategy(),
-                                                            exact_strategy(),
-                                                            random_strategy(),
-                                                        });
+  static const Registry<StrategyEntry> list(
+      "strategy", {
+                      evolution_strategy(),
+                      exact_strategy(),
+                      random_strategy(),
+                      {"supernet", "learns from a text where blocks belong", nullptr},
+                  });
   return list;
 }
 

@@ -62,6 +62,7 @@ class Strategy {
 struct StrategyEntry {
   std::string name;
   std::string meaning;
+  // Null: it takes a recipe and a text instead of a space (search/supernet).
   std::unique_ptr<Strategy> (*make)(const Question& question);
 };
 const Registry<StrategyEntry>& strategies();

@@ -11,6 +11,8 @@ namespace {
 
 // Turns follow the epochs of a text where so many fit into the tuning; otherwise there are so many turns.
 constexpr int64_t kLeastEpochs = 5, kCycles = 10;
+// Temperatures that single precision can divide by.
+constexpr double kColdest = 1e-4, kHottest = 1e6;
 
 }  // namespace
 
@@ -28,15 +30,14 @@ void validate(const SupernetSettings& s) {
       throw usage_error("supernet: letters is '", s.letters, "'; '", s.letters[i],
                         "' is there twice, each may be there once");
   }
-  if (s.layers < 0) refuse("layers", s.layers, "positive, or 0 for as many as the recipe has blocks");
-  if (s.steps < 0) refuse("steps", s.steps, "positive, or 0 for as many as the recipe has updates");
+  if (s.layers < -1 || s.layers == 0)
+    refuse("layers", s.layers, "positive, or -1 for as many as the recipe has blocks");
+  if (s.steps < -1 || s.steps == 0)
+    refuse("steps", s.steps, "positive, or -1 for as many as the recipe has updates");
   if (s.weights_only < -1) refuse("weights_only", s.weights_only, "0 or more, or -1 for a fifth");
   if (!(s.theta_share > 0 && s.theta_share < 1)) refuse("theta_share", s.theta_share, "between 0 and 1");
-  if (s.cycle < 0 || s.cycle == 1) refuse("cycle", s.cycle, "2 or more, or 0 for an epoch");
-  for (const auto& [name, value] : {std::pair{"weight_rate", s.weight_rate},
-                                    {"theta_rate", s.theta_rate},
-                                    {"temperature", s.temperature},
-                                    {"final_temperature", s.final_temperature}}) {
+  if (s.cycle < -1 || s.cycle == 0 || s.cycle == 1) refuse("cycle", s.cycle, "2 or more, or -1 for an epoch");
+  for (const auto& [name, value] : {std::pair{"weight_rate", s.weight_rate}, {"theta_rate", s.theta_rate}}) {
     if (!(value > 0) || !std::isfinite(value)) refuse(name, value, "positive");
   }
   for (const auto& [name, value] : {std::pair{"weight_decay", s.weight_decay},
@@ -45,19 +46,33 @@ void validate(const SupernetSettings& s) {
                                     {"beta", s.beta}}) {
     if (!(value >= 0) || !std::isfinite(value)) refuse(name, value, "0 or more");
   }
+  for (const auto& [name, value] :
+       {std::pair{"temperature", s.temperature}, {"final_temperature", s.final_temperature}}) {
+    if (!(value >= kColdest && value <= kHottest)) refuse(name, value, "from 0.0001 to 1,000,000");
+  }
+  if (s.anneal == Anneal::kIteration && s.final_temperature > s.temperature)
+    refuse("final_temperature", s.final_temperature, "temperature at most: it falls");
+  const bool weighs = s.alpha > 0 && (s.beta > 0 || s.latency_term == LatencyTerm::kPower);
+  if (s.latency_term != LatencyTerm::kNone && !weighs)
+    throw usage_error("supernet: a latency term with alpha ", s.alpha, " and beta ", s.beta,
+                      " leaves no loss to descend; both must be positive");
   if (!(s.epoch_factor > 0 && s.epoch_factor <= 1)) refuse("epoch_factor", s.epoch_factor, "in (0, 1]");
   for (const auto& [name, value] : {std::pair{"unchanged", s.unchanged}, {"least_tuning", s.least_tuning}}) {
     if (!(value >= 0 && value <= 1)) refuse(name, value, "in [0, 1]");
   }
 }
 
-SupernetSettings resolved(SupernetSettings s, int64_t layers, int64_t steps, int64_t segments) {
+SupernetSettings resolved(SupernetSettings s, int64_t layers, int64_t updates, int64_t segments) {
   validate(s);
-  if (s.layers == 0) s.layers = layers;
-  if (s.steps == 0) s.steps = steps;
+  if (s.layers < 0) s.layers = layers;
+  // The published search tunes as long as the model is trained for, after a quarter as many.
+  if (s.steps < 0) {
+    if (s.weights_only < 0) s.weights_only = updates / 4;
+    s.steps = updates + s.weights_only;
+  }
   if (s.weights_only < 0) s.weights_only = s.steps / 5;
   const int64_t tuning = s.steps - s.weights_only;
-  if (s.cycle == 0)
+  if (s.cycle < 0)
     s.cycle = std::max<int64_t>(2, segments <= tuning / kLeastEpochs ? segments : tuning / kCycles);
   return s;
 }
@@ -76,6 +91,10 @@ Course::Course(const SupernetSettings& settings)
                       " iterations logits would never be updated: a cycle has ", settings.cycle,
                       ", of which the last ", settings.cycle - first_theta_,
                       " are theirs; give more --steps or a smaller --cycle");
+  if (const double last = at(settings.steps - 1).temperature;
+      settings.anneal == Anneal::kEpoch && last < kColdest)
+    throw usage_error("supernet: annealing by epoch would end at a temperature of ", last,
+                      "; give a larger --epoch-factor or --cycle, or anneal by iteration");
 }
 
 int64_t Course::thetas_before(int64_t step) const {

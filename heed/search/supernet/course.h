@@ -5,8 +5,9 @@
 
 namespace heed::search {
 
-// Settings of a search of so many iterations in which 0 and -1 stand for nothing any more.
-SupernetSettings resolved(SupernetSettings settings, int64_t layers, int64_t steps, int64_t segments);
+// Settings in which -1 stands for nothing any more: for a recipe of so many layers and updates, and a text of
+// so many segments.
+SupernetSettings resolved(SupernetSettings settings, int64_t layers, int64_t updates, int64_t segments);
 
 struct Turn {
   bool theta = false;  // logits are updated, weights rest; otherwise the other way round

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "heed/base/fields.h"
+#include "heed/ops/latency_loss.h"
 
 namespace heed {
 
@@ -17,14 +17,6 @@ struct EnumNames<Anneal> {
                                                              {Anneal::kEpoch, "epoch"}};
 };
 
-// Whether latency is part of what the logits descend, and in which form (ops/latency_loss.h).
-enum class LatencyTerm { kNone, kPower, kLogPower };
-template <>
-struct EnumNames<LatencyTerm> {
-  static constexpr std::pair<LatencyTerm, const char*> names[] = {
-      {LatencyTerm::kNone, "none"}, {LatencyTerm::kPower, "power"}, {LatencyTerm::kLogPower, "log-power"}};
-};
-
 }  // namespace heed
 
 namespace heed::search {
@@ -34,11 +26,11 @@ namespace heed::search {
 // would leave mixtures nearly even, so the default falls per iteration to where FBNet ends.
 struct SupernetSettings {
   std::string letters = "sfi";
-  int64_t layers = 0;
-  int64_t steps = 0;
+  int64_t layers = -1;
+  int64_t steps = -1;
   int64_t weights_only = -1;
   double theta_share = 0.2;
-  int64_t cycle = 0;
+  int64_t cycle = -1;
   std::string weight_optimizer = "lamb";
   double weight_rate = 1e-2;
   double weight_decay = 1e-4;
@@ -56,14 +48,15 @@ struct SupernetSettings {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("letters", letters, "supernet: blocks that a layer may be; the first of equals wins");
-    field("layers", layers, "supernet: layers; 0: as many as the recipe has blocks");
-    field("steps", steps, "supernet: iterations in all; 0: as many as the recipe has updates");
+    field("layers", layers, "supernet: layers; -1: as many as the recipe has blocks");
+    field("steps", steps,
+          "supernet: iterations in all; -1: as many as the recipe has updates, after those for weights only");
     field("weights_only", weights_only,
-          "supernet: first iterations, with logits at rest; -1: a fifth of all");
+          "supernet: first iterations, with logits at rest; -1: a fifth of all, as published");
     field("theta_share", theta_share, "supernet: share of each cycle that updates logits instead of weights");
     field(
         "cycle", cycle,
-        "supernet: iterations from one turn of the weights to the next; 0: an epoch of the text, or a tenth "
+        "supernet: iterations from one turn of the weights to the next; -1: an epoch of the text, or a tenth "
         "of the tuning where it has fewer than five epochs");
     field("weight_optimizer", weight_optimizer, "supernet: update rule of the weights");
     field("weight_rate", weight_rate, "supernet: learning rate of the weights; its course is the recipe's");
@@ -79,8 +72,9 @@ struct SupernetSettings {
           "supernet: ends when the string has not changed for this share of the tuning so far; 0: never");
     field("least_tuning", least_tuning, "supernet: share of the tuning that is made in any case");
     field("latency_term", latency_term,
-          "supernet: none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)), LAT in "
-          "microseconds from this device's profile");
+          "supernet: none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)); LAT: a "
+          "prompt "
+          "in microseconds, from this device's profile");
     field("alpha", alpha, "supernet: of the latency term");
     field("beta", beta, "supernet: of the latency term; larger values make faster models");
   }

@@ -32,11 +32,6 @@ spec::ModelSpec with_blocks(spec::ModelSpec model, const std::string& arch) {
   return model;
 }
 
-ops::LatencyLossSettings latency_settings(const SupernetSettings& s) {
-  return {s.latency_term == LatencyTerm::kLogPower ? LatencyForm::kLogPower : LatencyForm::kPower, s.alpha,
-          s.beta};
-}
-
 }  // namespace
 
 spec::ModelSpec supernet_of(const spec::ModelSpec& model, const SupernetSettings& settings) {
@@ -81,7 +76,8 @@ SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings
   if (s.latency_term != LatencyTerm::kNone) {
     choice.loss = [&](graph::Graph& g, const model::Model& m) {
       const auto choices = static_cast<int64_t>(s.letters.size()) * s.layers;
-      return ops::latency_loss(g, m.loss, g.input(kTimes, {1 + choices}), m.mixtures, latency_settings(s));
+      return ops::latency_loss(g, m.loss, g.input(kTimes, {1 + choices}), m.mixtures,
+                               {s.latency_term, s.alpha, s.beta});
     };
   }
   graphs.weights = train::build_training_graph(model, weights, {{}, is_weight});
@@ -90,19 +86,17 @@ SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings
 }
 
 graph::Memory SupernetGraphs::memory() const {
-  graph::Memory memory = weights.memory();
+  graph::Memory memory = graph::plan(*weights.gradients).memory;
+  memory.arena = std::max(memory.arena, graph::plan(*theta.gradients).memory.arena);
   std::set<std::string> counted;
-  for (const auto& g : {weights.gradients, weights.update}) {
+  memory.state = 0;
+  for (const auto& g : {weights.gradients, weights.update, theta.gradients, theta.update}) {
     if (!g) continue;
-    for (graph::ValueId id : g->of_role(graph::Role::kState)) counted.insert(g->value(id).name);
-  }
-  for (const auto& g : {theta.gradients, theta.update}) {
-    if (!g) continue;
+    if (g == weights.update || g == theta.update) memory.arena += graph::plan(*g).memory.arena;
     for (graph::ValueId id : g->of_role(graph::Role::kState)) {
       if (counted.insert(g->value(id).name).second) memory.state += align_up(g->value(id).type.bytes());
     }
   }
-  memory.arena = std::max(memory.arena, theta.memory().arena);
   return memory;
 }
 

@@ -1,5 +1,6 @@
 #include "heed/search/supernet/supernet_run.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/base/clock.h"
@@ -7,8 +8,8 @@
 #include "heed/search/supernet/block_times.h"
 #include "heed/search/supernet/charts.h"
 #include "heed/spec/arch.h"
-#include "heed/store/checkpoint.h"
 #include "heed/store/json_file.h"
+#include "heed/train/resuming.h"
 #include "heed/train/run_text.h"
 
 namespace heed::search {
@@ -18,11 +19,12 @@ namespace fs = std::filesystem;
 using data::Split;
 
 constexpr int64_t kLinesOfTheta = 500;  // about so many per seed
+constexpr const char* kResultFile = "result.json";
 
 // What a seed has to remember besides weights and states.
 struct Progress {
   int64_t step = 0;
-  double average = 0;
+  train::LossAverage loss;
   int64_t last_change = 0;
   std::string by_layer;
   bool converged = false;
@@ -30,7 +32,8 @@ struct Progress {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("step", step, "iterations made");
-    field("average", average, "of the loss over the last iterations");
+    field("average", loss.average, "of the loss over the last iterations");
+    field("lowest", loss.lowest, "that the average has been");
     field("last_change", last_change, "iterations made when the string last changed");
     field("by_layer", by_layer, "the string");
     field("converged", converged, "whether the string has stayed for long enough");
@@ -60,8 +63,26 @@ Json to_json(const SeedResult& r) {
           {"probabilities", r.choice.probabilities}};
 }
 
-SeedResult read_result(const fs::path& file) {
+// What a file says about each layer, if it is of this supernet's shape.
+std::vector<std::vector<double>> read_probabilities(const Json& json, const SupernetSettings& s,
+                                                    const fs::path& file) {
+  std::vector<std::vector<double>> all;
+  try {
+    all = json.at("probabilities").get<std::vector<std::vector<double>>>();
+  } catch (const Json::exception&) {  // nothing is what it then is
+  }
+  bool fits = static_cast<int64_t>(all.size()) == s.layers;
+  for (const auto& layer : all) fits = fits && layer.size() == s.letters.size();
+  if (!fits)
+    throw failure(file.string(), ": does not hold the probabilities of ", s.letters.size(), " blocks in ",
+                  s.layers, " layers; is it damaged? Move the folder ", file.parent_path().string(),
+                  " away to search this seed again");
+  return all;
+}
+
+SeedResult read_result(const fs::path& file, const SupernetSettings& s) {
   const Json json = store::read_json_object(file);
+  const Choice choice{s.letters, read_probabilities(json, s, file)};
   try {
     return {json.at("seed").get<int64_t>(),
             json.at("steps").get<int64_t>(),
@@ -69,11 +90,10 @@ SeedResult read_result(const fs::path& file) {
             json.at("converged").get<bool>(),
             json.at("loss").get<double>(),
             json.at("seconds").get<double>(),
-            {json.at("letters").get<std::string>(),
-             json.at("probabilities").get<std::vector<std::vector<double>>>()}};
-  } catch (const Json::exception& error) {
-    throw failure(file.string(), ": ", error.what(),
-                  "; move the folder of this seed away to search it again");
+            choice};
+  } catch (const Json::exception&) {
+    throw failure(file.string(), ": lacks a number; is it damaged? Move the folder ",
+                  file.parent_path().string(), " away to search this seed again");
   }
 }
 
@@ -99,11 +119,17 @@ class SupernetRun {
                                      [&](const std::string& sentence) { observer.note(sentence); })) {
     Json record = request.record;
     record["data"] = train::text_record(tokens_, request.data);
-    folder_ = std::make_unique<store::RunFolder>(request.folder,
-                                                 Json{{"strategy", "supernet"},
-                                                      {"recipe", spec::to_json(recipe_)},
-                                                      {"settings", heed::to_json(request.settings)}},
-                                                 record);
+    const auto config = [](const spec::Recipe& recipe, const SupernetSettings& settings) {
+      return Json{
+          {"strategy", "supernet"}, {"recipe", spec::to_json(recipe)}, {"settings", heed::to_json(settings)}};
+    };
+    folder_ = std::make_unique<store::RunFolder>(
+        request.folder, config(recipe_, request.settings), record, [&](const Json& before) {
+          if (before.value("strategy", Json()) != "supernet") return before;
+          const std::string what = (request.folder / "config.json").string();
+          return config(spec::read_recipe(before.value("recipe", Json()), what),
+                        from_json<SupernetSettings>(before.value("settings", Json::object()), what));
+        });
     try {
       prepare(record["data"]);
     } catch (const Error&) {
@@ -115,17 +141,15 @@ class SupernetRun {
   SupernetResult run() {
     const SupernetSettings& s = result_.settings;
     if (s.latency_term != LatencyTerm::kNone) result_.times = times();
-    folder_->metrics().cut_after(-1);  // written anew, from the seeds' own results
+    if (s.anneal == Anneal::kEpoch)
+      observer_.note(text("annealing by epoch: the temperature falls by ", s.epoch_factor, " after each ",
+                          s.cycle, " iterations and ends at ", Course(s).at(s.steps - 1).temperature,
+                          "; above 1 mixtures stay nearly even"));
     for (int64_t nth = 0; nth < request_.seeds; ++nth) {
-      const SeedResult found = run_seed(recipe_.training.seed + nth, nth);
-      folder_->metrics().append({{"step", nth}, {"seed", found.seed}, {"by_layer", found.choice.by_layer()}});
-      result_.seeds.push_back(found);
+      const fs::path folder = folder_of(recipe_.training.seed + nth);
+      if (!fs::exists(folder / kResultFile)) run_seed(recipe_.training.seed + nth, nth);
+      gather();
     }
-    store::write_json_object(request_.folder / "supernet.json", to_json(result_));
-    write_file(request_.folder / "probabilities.svg",
-               choice_chart(mean_choice(result_.seeds),
-                            text("Probabilities by layer, mean of ", result_.seeds.size(),
-                                 result_.seeds.size() == 1 ? " seed" : " seeds")));
     return std::move(result_);
   }
 
@@ -136,9 +160,31 @@ class SupernetRun {
     store::write_json_object(request_.folder / "tokenizer.json", tokens_.tokenizer->to_json());
     train_ = std::make_unique<data::TokenStream>(tokens_.stream(Split::kTrain));
     batches_ = train::training_batches(recipe_, *train_);
-    result_.settings = resolved(request_.settings, static_cast<int64_t>(recipe_.model.letters().size()),
-                                recipe_.training.steps, batches_->segments());
+    // Resolved once: a later version may fill gaps otherwise.
+    const fs::path settings = request_.folder / "settings.json";
+    result_.settings = fs::exists(settings)
+                           ? from_json<SupernetSettings>(store::read_json_object(settings), settings.string())
+                           : resolved(request_.settings, static_cast<int64_t>(recipe_.model.letters().size()),
+                                      recipe_.training.steps, batches_->segments());
     static_cast<void>(build_supernet(recipe_, result_.settings, Course(result_.settings)));
+    store::write_json_object(settings, heed::to_json(result_.settings));
+  }
+
+  fs::path folder_of(int64_t seed) const { return request_.folder / text("seed-", seed); }
+
+  // Every seed of the folder that is done, asked for now or before.
+  void gather() {
+    result_.seeds.clear();
+    for (const fs::directory_entry& entry : fs::directory_iterator(request_.folder)) {
+      const fs::path file = entry.path() / kResultFile;
+      if (fs::exists(file)) result_.seeds.push_back(read_result(file, result_.settings));
+    }
+    std::ranges::sort(result_.seeds, {}, &SeedResult::seed);
+    store::write_json_object(request_.folder / "supernet.json", to_json(result_));
+    write_file(request_.folder / "probabilities.svg",
+               choice_chart(mean_choice(result_.seeds),
+                            text("Probabilities by layer, mean of ", result_.seeds.size(),
+                                 result_.seeds.size() == 1 ? " seed" : " seeds")));
   }
 
   // Measured once: the profile may change while the search is interrupted.
@@ -155,130 +201,159 @@ class SupernetRun {
     return from_json<BlockTimes>(store::read_json_object(file), file.string());
   }
 
-  static store::Tensors tensors(const std::vector<std::string>& names, const graph::Variables& variables) {
-    store::Tensors tensors;
-    for (const std::string& name : names) tensors[name] = variables.at(name);
-    return tensors;
-  }
-
-  SeedResult run_seed(int64_t seed, int64_t nth) {
-    const fs::path folder = request_.folder / text("seed-", seed);
-    if (fs::exists(folder / "result.json")) return read_result(folder / "result.json");
-    spec::Recipe recipe = recipe_;
-    recipe.training.seed = seed;
-    const auto batches = train::training_batches(recipe, *train_);
-    graph::Variables variables;
-    Supernet supernet(recipe, result_.settings, variables, result_.times);
-    fs::create_directories(folder);
-    store::LineLog metrics(folder / "metrics.jsonl"), theta(folder / "theta.jsonl");
-    Progress progress = resume(folder, supernet, variables, seed);
-    metrics.cut_after(progress.step), theta.cut_after(progress.step);
-    const auto save = [&] {
-      metrics.sync(), theta.sync();
-      store::save_checkpoint(folder / "checkpoints", progress.step, tensors(supernet.parameters(), variables),
-                             tensors(supernet.states(), variables), heed::to_json(progress));
-    };
-    const int64_t steps = result_.settings.steps, first = progress.step,
-                  every = std::max<int64_t>(1, supernet.course().theta_updates() / kLinesOfTheta);
+  void run_seed(int64_t seed, int64_t nth) {
+    SeedRun run(seed, *this);
+    const int64_t first = run.progress.step;
     const double begin = now_seconds();
     double saved = begin;
-    const auto write_theta = [&](const Choice& choice, double temperature) {
-      theta.append({{"step", progress.step},
-                    {"temperature", temperature},
-                    {"by_layer", progress.by_layer},
-                    {"probabilities", choice.probabilities}});
-    };
-    if (progress.step == 0) {
-      progress.by_layer = supernet.choice().by_layer();
-      write_theta(supernet.choice(), result_.settings.temperature);
-    }
-    while (progress.step < steps && !progress.converged) {
-      const int64_t index = progress.step;
-      const Turn turn = supernet.course().at(index);
-      const train::StepResult made = step(supernet, *batches, recipe.training, progress);
-      metrics.append({{"step", progress.step},
-                      {"turn", turn.theta ? "theta" : "weights"},
-                      {"loss", made.loss},
-                      {"norm", made.gradient_norm},
-                      {"rate", made.learning_rate},
-                      {"temperature", turn.temperature},
-                      {"seconds", progress.seconds}});
-      if (turn.theta) {
-        const Choice choice = supernet.choice();
-        const bool changed = choice.by_layer() != progress.by_layer;
-        if (changed) progress.by_layer = choice.by_layer(), progress.last_change = progress.step;
-        progress.converged = supernet.course().converged(progress.last_change, progress.step);
-        if (changed || progress.converged || turn.number % every == 0) write_theta(choice, turn.temperature);
-      }
-      const double rate = static_cast<double>(progress.step - first) / std::max(1e-9, now_seconds() - begin);
-      const int64_t left = steps - progress.step + (request_.seeds - nth - 1) * steps;
-      observer_.step({seed, nth + 1, request_.seeds, progress.step, steps, progress.average, turn.temperature,
-                      progress.by_layer,
-                      rate * static_cast<double>(recipe.training.batch * recipe.training.length),
+    while (!run.done()) {
+      const Turn turn = run.step();
+      const double rate =
+          static_cast<double>(run.progress.step - first) / std::max(1e-9, now_seconds() - begin);
+      const int64_t steps = result_.settings.steps,
+                    left = steps - run.progress.step + (request_.seeds - nth - 1) * steps;
+      observer_.step({seed, nth + 1, request_.seeds, run.progress.step, steps, run.done(),
+                      run.progress.loss.average, turn.temperature, run.progress.by_layer,
+                      rate * static_cast<double>(recipe_.training.batch * recipe_.training.length),
                       static_cast<double>(left) / rate});
-      const bool last = progress.step == steps || progress.converged, stopped = !last && observer_.stop();
-      if (last || stopped || now_seconds() - saved > request_.save_seconds) {
-        save();
+      const bool stopped = !run.done() && observer_.stop();
+      if (run.done() || stopped || now_seconds() - saved > request_.save_seconds) {
+        run.save();
         saved = now_seconds();
       }
       if (stopped) throw Error("interrupted; the same command goes on", kInterrupted);
     }
-    const SeedResult result{seed,
-                            progress.step,
-                            progress.last_change,
-                            progress.converged,
-                            progress.average,
-                            progress.seconds,
-                            supernet.choice()};
-    write_result(folder, result);
-    return result;
+    run.write_result();
   }
 
-  Progress resume(const fs::path& folder, const Supernet& supernet, const graph::Variables& variables,
-                  int64_t seed) {
-    const store::LatestCheckpoint latest = store::latest_checkpoint(folder / "checkpoints");
-    for (const std::string& note : latest.notes) observer_.note(note);
-    if (latest.path.empty() && latest.damaged > 0)
-      throw failure((folder / "checkpoints").string(),
-                    ": no checkpoint is whole; restore one, or move the folder ", folder.string(),
-                    " away to begin this seed anew");
-    if (latest.path.empty()) return {};
-    const Progress progress =
-        from_json<Progress>(store::load_checkpoint(latest.path, tensors(supernet.parameters(), variables),
-                                                   tensors(supernet.states(), variables)),
-                            latest.path.string());
-    observer_.note(text("seed ", seed, ": going on from iteration ", progress.step));
-    return progress;
-  }
+  // One seed at work.
+  struct SeedRun {
+    SeedRun(int64_t number, const SupernetRun& run)
+        : seed(number),
+          asked(run.recipe_),
+          recipe(with_seed(asked, number)),
+          settings(run.result_.settings),
+          folder(run.folder_of(number)),
+          batches(train::training_batches(recipe, *run.train_)),
+          supernet(recipe, settings, variables, run.result_.times),
+          metrics(made(folder) / "metrics.jsonl"),
+          theta(folder / "theta.jsonl") {
+      const auto resumed =
+          train::load_latest(folder / "checkpoints", parameters(), states(),
+                             [&](const std::string& sentence) { run.observer_.note(sentence); });
+      if (resumed) {
+        progress = from_json<Progress>(resumed->progress, resumed->path.string());
+        run.observer_.note(text("seed ", seed, ": going on from iteration ", progress.step));
+      }
+      // What was told before the first step is told again if no step was saved.
+      metrics.cut_after(resumed ? progress.step : -1), theta.cut_after(resumed ? progress.step : -1);
+      if (resumed) return;
+      progress.by_layer = supernet.choice().by_layer();
+      write_theta(supernet.choice(), settings.temperature);
+    }
 
-  static train::StepResult step(Supernet& supernet, data::Batches& batches,
-                                const spec::TrainingSpec& training, Progress& progress) {
-    const int64_t index = progress.step;
-    const int64_t seen = (training.restart_memory ? index % batches.segments() : index) * training.length;
-    const double begin = now_seconds();
-    const train::StepResult made =
-        supernet.step(index, seen, [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
-          batches.fill(index, chunk, tokens, targets);
-        });
-    progress.step = index + 1;
-    progress.seconds += now_seconds() - begin;
-    progress.average = index == 0 ? made.loss : 0.95 * progress.average + 0.05 * made.loss;
-    return made;
-  }
+    bool done() const { return progress.step == settings.steps || progress.converged; }
 
-  void write_result(const fs::path& folder, const SeedResult& result) const {
-    const Choice& choice = result.choice;
-    store::write_json_object(folder / "found.json", spec::to_json(retraining_of(recipe_, choice.found())));
-    write_file(folder / "probabilities.svg",
-               choice_chart(choice, text("Probabilities by layer, seed ", result.seed)));
-    std::vector<ChoiceAt> course;
-    for (const Json& line : store::read_lines(folder / "theta.jsonl"))
-      course.push_back({line.at("step").get<int64_t>(),
-                        {choice.letters, line.at("probabilities").get<std::vector<std::vector<double>>>()}});
-    write_file(folder / "course.svg",
-               course_chart(course, text("Probabilities over time, seed ", result.seed)));
-    store::write_json_object(folder / "result.json", to_json(result));  // last: with it the seed is done
-  }
+    Turn step() {
+      const int64_t index = progress.step;
+      const Turn turn = supernet.course().at(index);
+      const train::StepResult made_step = update(index, turn);
+      metrics.append({{"step", progress.step},
+                      {"turn", turn.theta ? "theta" : "weights"},
+                      {"loss", made_step.loss},
+                      {"norm", made_step.gradient_norm},
+                      {"rate", made_step.learning_rate},
+                      {"temperature", turn.temperature},
+                      {"seconds", progress.seconds}});
+      if (!turn.theta) return turn;
+      const Choice choice = supernet.choice();
+      const bool changed = choice.by_layer() != progress.by_layer;
+      if (changed) progress.by_layer = choice.by_layer(), progress.last_change = progress.step;
+      progress.converged = supernet.course().converged(progress.last_change, progress.step);
+      const int64_t all = supernet.course().theta_updates(),
+                    every = std::max<int64_t>(1, all / kLinesOfTheta);
+      if (changed || progress.converged || turn.number % every == 0 || turn.number == all)
+        write_theta(choice, turn.temperature);
+      return turn;
+    }
+
+    void save() {
+      metrics.sync(), theta.sync();
+      store::save_checkpoint(folder / "checkpoints", progress.step, parameters(), states(),
+                             heed::to_json(progress));
+    }
+
+    void write_result() const {
+      const SeedResult result{seed,
+                              progress.step,
+                              progress.last_change,
+                              progress.converged,
+                              progress.loss.average,
+                              progress.seconds,
+                              supernet.choice()};
+      store::write_json_object(folder / "found.json",
+                               spec::to_json(retraining_of(asked, result.choice.found())));
+      write_file(folder / "probabilities.svg",
+                 choice_chart(result.choice, text("Probabilities by layer, seed ", seed)));
+      std::vector<ChoiceAt> course;
+      for (const Json& line : store::read_lines(folder / "theta.jsonl"))
+        course.push_back({line.value("step", int64_t{0}),
+                          {settings.letters, read_probabilities(line, settings, folder / "theta.jsonl")}});
+      write_file(folder / "course.svg", course_chart(course, text("Probabilities over time, seed ", seed)));
+      store::write_json_object(folder / kResultFile, to_json(result));  // last: with it the seed is done
+    }
+
+    int64_t seed;
+    const spec::Recipe& asked;
+    spec::Recipe recipe;
+    SupernetSettings settings;
+    fs::path folder;
+    std::unique_ptr<data::Batches> batches;
+    graph::Variables variables;
+    Supernet supernet;
+    store::LineLog metrics, theta;
+    Progress progress;
+
+   private:
+    static spec::Recipe with_seed(spec::Recipe recipe, int64_t seed) {
+      recipe.training.seed = seed;
+      return recipe;
+    }
+    static const fs::path& made(const fs::path& folder) {
+      fs::create_directories(folder);
+      return folder;
+    }
+    store::Tensors parameters() const { return train::tensors_of(variables, supernet.parameters()); }
+    store::Tensors states() const { return train::tensors_of(variables, supernet.states()); }
+
+    void write_theta(const Choice& choice, double temperature) {
+      theta.append({{"step", progress.step},
+                    {"temperature", temperature},
+                    {"by_layer", progress.by_layer},
+                    {"probabilities", choice.probabilities}});
+    }
+
+    train::StepResult update(int64_t index, const Turn& turn) {
+      const std::string rates =
+          "try a smaller --weight-rate or --theta-rate, or a higher --final-temperature";
+      const double begin = now_seconds();
+      train::StepResult made_step;
+      try {
+        made_step = supernet.step(index, train::seen_before(recipe.training, *batches, index),
+                                  [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
+                                    batches->fill(index, chunk, tokens, targets);
+                                  });
+      } catch (const Error& error) {
+        throw Error(text("supernet: iteration ", index + 1, ", update ", turn.number, " of ",
+                         turn.theta ? "logits" : "weights", ": ", error.what(), "; here: ", rates),
+                    error.code());
+      }
+      progress.step = index + 1;
+      progress.seconds += now_seconds() - begin;
+      progress.loss.add(index, made_step.loss, "Here: " + rates);
+      return made_step;
+    }
+  };
 
   const SupernetRequest& request_;
   SupernetObserver& observer_;

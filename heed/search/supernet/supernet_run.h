@@ -2,9 +2,9 @@
 // and the same however often it was interrupted.
 //
 //   config.json, run.json, lock, tokenizer.json   of the whole (store/run_folder.h)
-//   metrics.jsonl           a line per finished seed
+//   settings.json           the search's settings, resolved
 //   block_times.json        seconds of each block, where latency counts
-//   supernet.json           what all seeds found: strings, slices, means and spreads
+//   supernet.json           what all seeds of the folder found: strings, slices, means and spreads
 //   probabilities.svg       the mean over the seeds
 //   seed-N/metrics.jsonl    loss and rates by iteration
 //   seed-N/theta.jsonl      every layer's probabilities over time
@@ -34,7 +34,8 @@ struct SupernetRequest {
 struct SupernetReport {
   int64_t seed = 0, nth = 0, seeds = 0;
   int64_t step = 0, steps = 0;
-  double loss = 0;  // an average over the last iterations
+  bool last = false;  // of this seed
+  double loss = 0;    // an average over the last iterations
   double temperature = 0;
   std::string by_layer;
   double tokens_per_second = 0, seconds_left = 0;  // of all seeds
@@ -66,9 +67,9 @@ struct Spread {
 Spread spread_of(const std::vector<double>& values);
 
 struct SupernetResult {
-  SupernetSettings settings;  // resolved
-  std::vector<SeedResult> seeds;
-  BlockTimes times;  // where latency counted
+  SupernetSettings settings;      // resolved
+  std::vector<SeedResult> seeds;  // all that are done in the folder
+  BlockTimes times;               // where latency counted
 };
 // How often a letter was chosen in each third of the layers.
 std::array<Spread, 3> slice_spread(const SupernetResult& result, char letter);

@@ -1,0 +1,45 @@
+#include "heed/train/resuming.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+
+namespace heed::train {
+namespace {
+
+constexpr double kDiverged = 3;  // nats that the average loss may rise above its lowest
+
+}  // namespace
+
+store::Tensors tensors_of(const graph::Variables& variables, const std::vector<std::string>& names) {
+  store::Tensors tensors;
+  for (const std::string& name : names) tensors[name] = variables.at(name);
+  return tensors;
+}
+
+std::optional<Resumed> load_latest(const std::filesystem::path& checkpoints, const store::Tensors& parameters,
+                                   const store::Tensors& states,
+                                   const std::function<void(const std::string&)>& note) {
+  const store::LatestCheckpoint latest = store::latest_checkpoint(checkpoints);
+  for (const std::string& sentence : latest.notes) note(sentence);
+  if (latest.path.empty() && latest.damaged > 0)
+    throw failure(checkpoints.string(), ": no checkpoint is whole; restore one, or move the folder ",
+                  checkpoints.parent_path().string(), " away to begin anew");
+  if (latest.path.empty()) return std::nullopt;
+  Resumed resumed{store::load_checkpoint(latest.path, parameters, states), latest.path};
+  const Json step = resumed.progress.value("step", Json());
+  if (step != latest.step)
+    throw failure(latest.path.string(), ": progress.json says step ", step.dump(),
+                  "; is it damaged? Move this checkpoint away to go on from the one before");
+  return resumed;
+}
+
+void LossAverage::add(int64_t index, double loss, const std::string& remedy) {
+  average = index == 0 ? loss : 0.95 * average + 0.05 * loss;
+  lowest = index == 0 ? loss : std::min(lowest, average);
+  if (average > lowest + kDiverged)
+    throw failure("training: the loss has risen from ", lowest, " to ", average, " at step ", index + 1,
+                  "; the last checkpoint is kept. ", remedy);
+}
+
+}  // namespace heed::train
