@@ -27,7 +27,7 @@ std::optional<Resumed> load_latest(const std::filesystem::path& checkpoints, con
                   checkpoints.parent_path().string(), " away to begin anew");
   if (latest.path.empty()) return std::nullopt;
   Resumed resumed{store::load_checkpoint(latest.path, parameters, states), latest.path};
-  const Json step = resumed.progress.value("step", Json());
+  const Json step = resumed.progress.value("step", Json(0));
   if (step != latest.step)
     throw failure(latest.path.string(), ": progress.json says step ", step.dump(),
                   "; is it damaged? Move this checkpoint away to go on from the one before");
