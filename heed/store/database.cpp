@@ -2,6 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <chrono>
+#include <thread>
+
 #include "heed/base/error.h"
 
 namespace heed::store {
@@ -32,9 +35,19 @@ Database::Database(const std::filesystem::path& path) : path_(path) {
   if (code != SQLITE_OK) fail(opened, path);
   sqlite3_busy_timeout(opened, kPatienceMilliseconds);
   // A commit is on disk when it returns, also if the machine loses power.
-  execute("PRAGMA journal_mode = WAL");
+  switch_to_wal();
   execute("PRAGMA synchronous = FULL");
   execute("PRAGMA foreign_keys = ON");
+}
+
+// Only this one statement is refused at once, without the wait, while another process does the same.
+void Database::switch_to_wal() const {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMilliseconds);
+  while (sqlite3_exec(database_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) != SQLITE_OK) {
+    if (sqlite3_errcode(database_.get()) != SQLITE_BUSY || std::chrono::steady_clock::now() > end)
+      fail(database_.get(), path_);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void Database::execute(const std::string& sql) const {

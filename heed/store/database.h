@@ -77,6 +77,8 @@ class Database {
   struct Close {
     void operator()(sqlite3* database) const;
   };
+  void switch_to_wal() const;
+
   std::filesystem::path path_;
   std::unique_ptr<sqlite3, Close> database_;
 };
