@@ -8,6 +8,7 @@
 #include "heed/base/files.h"
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
@@ -84,8 +85,8 @@ class Rank : public Verb {
   std::vector<search::TableRow> trained(const std::string& data) const {
     if (data.empty()) throw usage_error("rank: give a text to train on with --data PATH");
     if (out_.empty()) throw usage_error("rank: give a folder for the models with -o FOLDER");
-    search::TrainedModelsRequest request{spec::load_space(space_),   models_.value_or(20), seed_, data, out_,
-                                         {{"version", HEED_VERSION}}};
+    search::TrainedModelsRequest request{
+        spec::load_space(space_), models_.value_or(20), seed_, data, out_, run_record()};
     if (steps_) request.space.training.steps = *steps_;
     validate(request.space.training);
     const StopSignals signals;

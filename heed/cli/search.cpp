@@ -4,14 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include "heed/base/threads.h"
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/run_record.h"
 #include "heed/cli/search_supernet.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/cli/user_profile.h"
-#include "heed/kernels/gemm.h"
-#include "heed/kernels/isa.h"
 #include "heed/measure/session_timing.h"
 #include "heed/search/search_run.h"
 #include "heed/spec/arch.h"
@@ -78,9 +76,7 @@ class Search : public Verb {
     request_.baselines = !no_baselines_;
     request_.folder = out_;
     request_.profile = profile_path(profile_);
-    request_.record = {{"version", HEED_VERSION},
-                       {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},
-                       {"libraries", {{"gemm", kernels::gemm_library()}}}};
+    request_.record = run_record();
     std::fprintf(stderr, "space %s: %s, 10^%.1f models\n", request_.space.name.c_str(),
                  request_.space.about.c_str(), request_.space.log10_size());
     const StopSignals signals;
@@ -93,9 +89,8 @@ class Search : public Verb {
     warn(result);
     if (result.models.empty())
       throw Error(
-          "search: every model measured breaks a limit; loosen it, or search again on a quiet machine, in "
-          "both "
-          "cases with another folder",
+          "search: every model measured breaks a limit; loosen it, or search again on a quiet machine, "
+          "in both cases with another folder",
           kInfeasible);
   }
 

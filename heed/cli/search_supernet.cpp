@@ -1,16 +1,13 @@
 #include "heed/cli/search_supernet.h"
 
-#include <cmath>
 #include <cstdio>
-#include <numbers>
 
 #include "heed/base/process.h"
-#include "heed/base/threads.h"
 #include "heed/base/units.h"
+#include "heed/cli/loss_units.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/run_record.h"
 #include "heed/cli/user_profile.h"
-#include "heed/kernels/gemm.h"
-#include "heed/kernels/isa.h"
 #include "heed/measure/timing.h"
 #include "heed/search/supernet/supernet_run.h"
 #include "heed/spec/arch.h"
@@ -18,13 +15,6 @@
 
 namespace heed::cli {
 namespace {
-
-std::string in_units(double nats, bool bits) {
-  char line[40];
-  std::snprintf(line, sizeof line, bits ? "%.3f bpc" : "ppl %.2f",
-                bits ? nats / std::numbers::ln2 : std::exp(nats));
-  return line;
-}
 
 class Observer : public search::SupernetObserver {
  public:
@@ -39,7 +29,7 @@ class Observer : public search::SupernetObserver {
                   "seed %lld (%lld of %lld)  step %lld/%lld  %s  temperature %.2f  %s  %.0f tokens/s  ETA %s",
                   static_cast<long long>(r.seed), static_cast<long long>(r.nth),
                   static_cast<long long>(r.seeds), static_cast<long long>(r.step),
-                  static_cast<long long>(r.steps), in_units(r.loss, bits_).c_str(), r.temperature,
+                  static_cast<long long>(r.steps), format_loss(r.loss, bits_).c_str(), r.temperature,
                   r.by_layer.c_str(), r.tokens_per_second, format_seconds(r.seconds_left).c_str());
     line_.show(line, r.last);
   }
@@ -62,13 +52,11 @@ void state(const spec::Recipe& recipe, const search::SupernetSettings& given, in
       train::build_training_graph(search::interleaved_of(recipe.model, s.layers), graphs.weights_training);
   const double flops = graphs.flops(course), baseline_flops = baseline.flops() * static_cast<double>(s.steps);
   const graph::Memory memory = graphs.memory();
-  // What training reaches here (heed bench --train).
-  const double seconds = flops * static_cast<double>(seeds) / (0.65 * measure::peak_flops());
+  const double seconds = measure::training_seconds(flops * static_cast<double>(seeds));
   std::fprintf(
       dry_run ? stdout : stderr,
-      "%s: %lld layers of %s, %s parameters with a vocabulary of %lld; %lld iterations of %lld x %lld "
-      "tokens, "
-      "the first %lld for weights only, then %.0f%% for logits; %lld %s\n"
+      "%s: %lld layers of %s, %s parameters with a vocabulary of %lld; %lld iterations of "
+      "%lld x %lld tokens, the first %lld for weights only, then %.0f%% for logits; %lld %s\n"
       "%sFLOP, %s of memory, about %s in all; against training the interleaved model for as many updates: "
       "%.2f times the operations, %.2f times the memory\n",
       recipe.name.c_str(), static_cast<long long>(s.layers), s.letters.c_str(),
@@ -148,10 +136,8 @@ void SupernetSearch::run(const Shared& shared) {
   if (!(request.save_seconds >= 0))
     throw usage_error("search: --save-seconds is ", request.save_seconds, "; it must be 0 or more");
   if (request.settings.latency_term != LatencyTerm::kNone) request.profile = profile_path(shared.profile);
-  request.record = {{"version", HEED_VERSION},
-                    {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},
-                    {"libraries", {{"gemm", kernels::gemm_library()}}},
-                    {"seed", request.recipe.training.seed}};
+  request.record = run_record();
+  request.record["seed"] = request.recipe.training.seed;
   const StopSignals signals;
   search::SupernetResult result;
   {

@@ -1,18 +1,15 @@
 #include "heed/cli/train.h"
 
-#include <cmath>
 #include <cstdio>
-#include <numbers>
 
 #include "heed/base/process.h"
-#include "heed/base/threads.h"
 #include "heed/base/units.h"
+#include "heed/cli/loss_units.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/data/readers.h"
 #include "heed/data/tokenizer.h"
-#include "heed/kernels/gemm.h"
-#include "heed/kernels/isa.h"
 #include "heed/measure/timing.h"
 #include "heed/model/model.h"
 #include "heed/train/run.h"
@@ -20,20 +17,6 @@
 
 namespace heed::cli {
 namespace {
-
-// A loss per token as people compare it.
-std::string in_units(double nats, bool bits, double bytes_per_token = 0) {
-  char line[80];
-  if (bits) {
-    std::snprintf(line, sizeof line, "%.4f bpc", nats / std::numbers::ln2);
-  } else if (bytes_per_token > 0) {
-    std::snprintf(line, sizeof line, "ppl %.2f (%.3f bits per byte)", std::exp(nats),
-                  nats / std::numbers::ln2 / bytes_per_token);
-  } else {
-    std::snprintf(line, sizeof line, "ppl %.2f", std::exp(nats));
-  }
-  return line;
-}
 
 class Observer : public train::RunObserver {
  public:
@@ -47,7 +30,7 @@ class Observer : public train::RunObserver {
         line, sizeof line,
         "step %lld/%lld  loss %.4f  %s  norm %.2f  rate %.2e  %.0f tokens/s  %.0f%% of peak  ETA %s",
         static_cast<long long>(r.step), static_cast<long long>(r.steps), r.loss,
-        in_units(r.loss, bits_).c_str(), r.gradient_norm, r.learning_rate, r.tokens_per_second,
+        format_loss(r.loss, bits_).c_str(), r.gradient_norm, r.learning_rate, r.tokens_per_second,
         100 * r.flops_per_second / peak_, format_seconds(r.seconds_left).c_str());
     line_.show(line, r.step == r.steps);
   }
@@ -55,7 +38,7 @@ class Observer : public train::RunObserver {
   void evaluated(int64_t step, const train::Score& score, double bytes_per_token, bool best) override {
     char line[200];
     std::snprintf(line, sizeof line, "step %lld: valid %s over %lld tokens%s", static_cast<long long>(step),
-                  in_units(score.mean(), bits_, bytes_per_token).c_str(),
+                  format_loss(score.mean(), bits_, bytes_per_token).c_str(),
                   static_cast<long long>(score.tokens), best ? ", the best so far" : "");
     line_.say(line);
   }
@@ -98,10 +81,8 @@ class Train : public Verb {
     request.data = data_;
     request.folder = out_;
     request.save_seconds = save_seconds_;
-    request.record = {{"version", HEED_VERSION},
-                      {"machine", {{"threads", thread_count()}, {"isa", kernels::name_of(kernels::isa())}}},
-                      {"libraries", {{"gemm", kernels::gemm_library()}}},
-                      {"seed", request.recipe.training.seed}};
+    request.record = run_record();
+    request.record["seed"] = request.recipe.training.seed;
     const StopSignals signals;
     const bool bits = train::counts_bits(request.recipe.data);
     train::RunResult result;
@@ -117,7 +98,7 @@ class Train : public Verb {
                   format_seconds(result.seconds).c_str());
     }
     if (result.best_step > 0)
-      std::printf("; best on the valid part: %s at step %lld", in_units(result.best, bits).c_str(),
+      std::printf("; best on the valid part: %s at step %lld", format_loss(result.best, bits).c_str(),
                   static_cast<long long>(result.best_step));
     std::printf("; model in %s/model\n", out_.c_str());
     if (!result.finished && StopSignals::asked())
@@ -154,8 +135,7 @@ class Train : public Verb {
     const graph::Memory memory = built.memory();
     peak_ = measure::peak_flops();
     const spec::TrainingSpec& t = recipe.training;
-    // Two thirds of the peak is what training reaches here (heed bench --train).
-    const double seconds = built.flops() * static_cast<double>(t.steps) / (0.65 * peak_);
+    const double seconds = measure::training_seconds(built.flops() * static_cast<double>(t.steps));
     std::fprintf(
         dry_run_ ? stdout : stderr,
         "%s: %s parameters; %lld steps of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "

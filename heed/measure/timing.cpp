@@ -98,4 +98,6 @@ double peak_flops() {
   return peak;
 }
 
+double training_seconds(double flops) { return flops / (0.65 * peak_flops()); }
+
 }  // namespace heed::measure

@@ -34,5 +34,8 @@ Timing time(const std::function<void()>& body, double budget, int least);
 // training and inference are held against. Takes about a quarter of a second the first time.
 double peak_flops();
 double peak_flops_now();  // measured at each call
+// What so many operations of training take at two thirds of the peak, which training reaches (`heed bench
+// --train`).
+double training_seconds(double flops);
 
 }  // namespace heed::measure

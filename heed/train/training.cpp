@@ -36,16 +36,25 @@ ValueId add_update(Graph& g, const std::vector<ValueId>& parameters, const std::
 
 }  // namespace
 
-graph::Memory TrainingGraph::memory() const {
-  graph::Memory memory = graph::plan(*gradients).memory;
-  if (!update) return memory;
-  const graph::Memory more = graph::plan(*update).memory;
+graph::Memory memory_of(std::initializer_list<const TrainingGraph*> updates) {
+  graph::Memory memory;
   std::set<std::string> counted;
-  for (ValueId id : gradients->of_role(graph::Role::kState)) counted.insert(gradients->value(id).name);
-  for (ValueId id : update->of_role(graph::Role::kState)) {
-    if (!counted.contains(update->value(id).name)) memory.state += align_up(update->value(id).type.bytes());
+  const auto add_states = [&](const graph::Graph& g) {
+    for (ValueId id : g.of_role(graph::Role::kState)) {
+      if (counted.insert(g.value(id).name).second) memory.state += align_up(g.value(id).type.bytes());
+    }
+  };
+  int64_t apart = 0;
+  for (const TrainingGraph* t : updates) {
+    const graph::Memory of_gradients = graph::plan(*t->gradients).memory;
+    memory.weights = std::max(memory.weights, of_gradients.weights);
+    memory.arena = std::max(memory.arena, of_gradients.arena);
+    add_states(*t->gradients);
+    if (!t->update) continue;
+    apart += graph::plan(*t->update).memory.arena;
+    add_states(*t->update);
   }
-  memory.arena += more.arena;
+  memory.arena += apart;
   return memory;
 }
 

@@ -11,6 +11,10 @@
 
 namespace heed::train {
 
+struct TrainingGraph;
+// Of updates that take turns on the same weights and states; their gradients share one arena.
+graph::Memory memory_of(std::initializer_list<const TrainingGraph*> updates);
+
 // The graphs of an update, to be counted and planned without running them.
 struct TrainingGraph {
   std::shared_ptr<graph::Graph> gradients;
@@ -19,7 +23,7 @@ struct TrainingGraph {
   model::Use use;
   graph::ValueId norm;
 
-  graph::Memory memory() const;
+  graph::Memory memory() const { return memory_of({this}); }
   double flops() const;  // of a whole update
 };
 // What an update is to make better, and what it changes for that. Where nothing is said: the model's loss, by

@@ -1,5 +1,5 @@
-// A task whose answer is known: the next letter is the sixth before it, changed letter by letter. It needs one
-// look back, early, and then work that each place does for itself. (A model with attention in its last
+// A task whose answer is known: the next letter is the sixth before it, changed letter by letter. It needs
+// one look back, early, and then work that each place does for itself. (A model with attention in its last
 // block only does not learn it: what was seen must still be changed.)
 #include <gtest/gtest.h>
 

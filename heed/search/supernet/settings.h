@@ -73,8 +73,7 @@ struct SupernetSettings {
     field("least_tuning", least_tuning, "supernet: share of the tuning that is made in any case");
     field("latency_term", latency_term,
           "supernet: none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)); LAT: a "
-          "prompt "
-          "in microseconds, from this device's profile");
+          "prompt in microseconds, from this device's profile");
     field("alpha", alpha, "supernet: of the latency term");
     field("beta", beta, "supernet: of the latency term; larger values make faster models");
   }

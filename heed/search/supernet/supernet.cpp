@@ -85,20 +85,7 @@ SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings
   return graphs;
 }
 
-graph::Memory SupernetGraphs::memory() const {
-  graph::Memory memory = graph::plan(*weights.gradients).memory;
-  memory.arena = std::max(memory.arena, graph::plan(*theta.gradients).memory.arena);
-  std::set<std::string> counted;
-  memory.state = 0;
-  for (const auto& g : {weights.gradients, weights.update, theta.gradients, theta.update}) {
-    if (!g) continue;
-    if (g == weights.update || g == theta.update) memory.arena += graph::plan(*g).memory.arena;
-    for (graph::ValueId id : g->of_role(graph::Role::kState)) {
-      if (counted.insert(g->value(id).name).second) memory.state += align_up(g->value(id).type.bytes());
-    }
-  }
-  return memory;
-}
+graph::Memory SupernetGraphs::memory() const { return train::memory_of({&weights, &theta}); }
 
 double SupernetGraphs::flops(const Course& course) const {
   return static_cast<double>(course.weight_updates()) * weights.flops() +

@@ -6,18 +6,13 @@
 //   block_times.json        seconds of each block, where latency counts
 //   supernet.json           what all seeds of the folder found: strings, slices, means and spreads
 //   probabilities.svg       the mean over the seeds
-//   seed-N/metrics.jsonl    loss and rates by iteration
-//   seed-N/theta.jsonl      every layer's probabilities over time
-//   seed-N/result.json      what it came to
-//   seed-N/found.json       the recipe to retrain from scratch
-//   seed-N/*.svg            probabilities at the end, and their course
-//   seed-N/checkpoints/     store/checkpoint.h
+//   seed-N/                 seed_run.h
 #pragma once
 
 #include <filesystem>
 
 #include "heed/search/profiled_costs.h"
-#include "heed/search/supernet/supernet.h"
+#include "heed/search/supernet/seed_run.h"
 
 namespace heed::search {
 
@@ -48,16 +43,6 @@ class SupernetObserver {
   virtual void profiling(const ProfileProgress& progress) = 0;
   virtual void step(const SupernetReport& report) = 0;
   virtual bool stop() = 0;
-};
-
-struct SeedResult {
-  int64_t seed = 0;
-  int64_t steps = 0;        // iterations made
-  int64_t last_change = 0;  // of the string
-  bool converged = false;
-  double loss = 0;     // nats per token, an average over the last iterations
-  double seconds = 0;  // spent in iterations
-  Choice choice;
 };
 
 // Mean and standard deviation over seeds; the latter 0 for one.
