@@ -9,6 +9,7 @@
 #include "heed/base/units.h"
 #include "heed/cli/bench_pass.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/stop_signals.h"
 #include "heed/cli/subject.h"
 #include "heed/kernels/gemm.h"
 #include "heed/measure/device.h"

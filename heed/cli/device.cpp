@@ -5,6 +5,7 @@
 
 #include "heed/base/units.h"
 #include "heed/cli/progress_line.h"
+#include "heed/cli/stop_signals.h"
 #include "heed/cli/user_profile.h"
 #include "heed/search/profile_check.h"
 

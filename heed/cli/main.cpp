@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/cli/stop_signals.h"
 #include "heed/cli/verb.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/isa.h"
@@ -132,6 +133,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   heed::keep_idle_threads_quiet(argv);
+  heed::cli::watch_signals();
   try {
     return heed::cli::run(argc, argv);
   } catch (const heed::Error& error) {

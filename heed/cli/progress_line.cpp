@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 
 #include "heed/base/clock.h"
@@ -10,16 +9,6 @@
 #include "heed/base/units.h"
 
 namespace heed::cli {
-namespace {
-
-volatile std::sig_atomic_t stop_asked = 0;
-
-void ask(int signal) {
-  stop_asked = 1;
-  std::signal(signal, SIG_DFL);
-}
-
-}  // namespace
 
 ProgressLine::~ProgressLine() {
   if (open_) std::fputc('\n', stderr);
@@ -52,18 +41,5 @@ void ProgressLine::say(const std::string& line) {
   std::fprintf(stderr, "%s%s\n", open_ ? "\r\033[K" : "", line.c_str());
   open_ = false;
 }
-
-StopSignals::StopSignals() {
-  stop_asked = 0;
-  std::signal(SIGINT, ask);
-  std::signal(SIGTERM, ask);
-}
-
-StopSignals::~StopSignals() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
-
-bool StopSignals::asked() { return stop_asked != 0; }
 
 }  // namespace heed::cli

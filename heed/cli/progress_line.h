@@ -22,12 +22,4 @@ class ProgressLine {
   bool open_ = false;  // the cursor stands behind a line that may be rewritten
 };
 
-// While it lives, SIGINT and SIGTERM only ask to stop; a second one ends the program at once.
-class StopSignals {
- public:
-  StopSignals();
-  ~StopSignals();
-  static bool asked();
-};
-
 }  // namespace heed::cli

@@ -10,6 +10,7 @@
 #include "heed/cli/progress_line.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
+#include "heed/cli/stop_signals.h"
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
 

@@ -9,6 +9,7 @@
 #include "heed/cli/run_record.h"
 #include "heed/cli/search_supernet.h"
 #include "heed/cli/settings_flags.h"
+#include "heed/cli/stop_signals.h"
 #include "heed/cli/user_profile.h"
 #include "heed/measure/session_timing.h"
 #include "heed/search/search_run.h"

@@ -7,6 +7,7 @@
 #include "heed/cli/loss_units.h"
 #include "heed/cli/progress_line.h"
 #include "heed/cli/run_record.h"
+#include "heed/cli/stop_signals.h"
 #include "heed/cli/user_profile.h"
 #include "heed/measure/timing.h"
 #include "heed/search/supernet/supernet_run.h"

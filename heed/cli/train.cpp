@@ -8,6 +8,7 @@
 #include "heed/cli/progress_line.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
+#include "heed/cli/stop_signals.h"
 #include "heed/data/readers.h"
 #include "heed/data/tokenizer.h"
 #include "heed/measure/timing.h"

@@ -52,6 +52,7 @@ class Child {
     execl("/bin/sh", "sh", "-c", line_.c_str(), nullptr);
     _exit(127);
   }
+  pid_t pid() const { return pid_; }
   void send(int signal) const { kill(pid_, signal); }
   int status() const {
     int status = 0;
