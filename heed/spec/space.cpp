@@ -6,6 +6,7 @@
 #include <fstream>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 #include "heed/base/toml.h"
 #include "heed/spec/arch.h"
@@ -241,6 +242,34 @@ std::string Space::key_of(const Candidate& candidate) const {
     if (each.projection) key += text("/", each.projection);
   }
   return key;
+}
+
+Candidate Space::candidate_of(const std::string& key) const {
+  std::istringstream in(key);
+  Candidate candidate;
+  Frame& f = candidate.frame;
+  char slash;
+  if (!(in >> f.width >> slash >> f.embedding_width >> slash >> f.division >> slash >> f.vocabulary))
+    throw failure("'", key, "' names no model of the space ", name);
+  for (std::string word; in >> word;) {
+    Layer each;
+    size_t at = 0;
+    while (at < word.size() && std::isalpha(static_cast<unsigned char>(word[at]))) ++at;
+    const auto kind = std::find(layer.begin(), layer.end(), word.substr(0, at));
+    if (kind == layer.end())
+      throw failure("'", key, "' has a layer '", word, "' that the space ", name, " does not");
+    each.kind = kind - layer.begin();
+    std::istringstream numbers(word.substr(at));
+    for (int64_t* value = &each.heads; value && numbers.peek() != EOF;) {
+      const int sign = numbers.peek();
+      if (sign == ':') value = &each.inner;
+      if (sign == '/') value = &each.projection;
+      if (sign == ':' || sign == '/') numbers.get();
+      if (!(numbers >> *value)) throw failure("'", key, "': '", word, "' is no layer");
+    }
+    candidate.layers.push_back(each);
+  }
+  return candidate;
 }
 
 Space read_space(const Json& json, const std::string& what) {

@@ -66,6 +66,8 @@ struct Space {
   Recipe recipe_of(const Candidate& candidate) const;
   // A short name that only equal candidates share: "256/128/4/267735 sf8:1024 sf4:512".
   std::string key_of(const Candidate& candidate) const;
+  // The candidate of such a name. An Error if it is none of this space's kinds of layers.
+  Candidate candidate_of(const std::string& key) const;
 };
 
 Space read_space(const Json& json, const std::string& what);

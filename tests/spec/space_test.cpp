@@ -58,6 +58,10 @@ TEST(Space, CandidatesAreModels) {
   EXPECT_EQ(model.width, 32);
   validate(model);
   EXPECT_EQ(space.key_of(candidate), "32/0/1/100 sf4:64 sf2:48 f:64");
+  EXPECT_EQ(space.candidate_of("32/0/1/100 sf4:64 sf2:48 f:64"), candidate);
+  EXPECT_EQ(space.candidate_of("32/0/1/100").layers.size(), 0u);
+  for (const char* wrong : {"", "32/0/1", "32/0/1/100 x4", "32/0/1/100 sf4:", "32/0/1/100 sf4:64x"})
+    EXPECT_THROW(space.candidate_of(wrong), Error) << wrong;
 }
 
 TEST(Space, TheFloorOfARuleIsAllowed) {
