@@ -27,13 +27,15 @@ std::string database_library() { return heed::text("SQLite ", sqlite3_libversion
 
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
-Database::Database(const std::filesystem::path& path) : path_(path) {
+Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
   sqlite3* opened = nullptr;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code = sqlite3_open_v2(
+      path.c_str(), &opened,
+      mode == kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   database_.reset(opened);
   if (code != SQLITE_OK) fail(opened, path);
   sqlite3_busy_timeout(opened, kPatienceMilliseconds);
+  if (mode == kReadOnly) return;
   // A commit is on disk when it returns, also if the machine loses power.
   switch_to_wal();
   execute("PRAGMA synchronous = FULL");

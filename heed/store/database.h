@@ -51,8 +51,10 @@ class Statement {
 
 class Database {
  public:
-  // Opens the file or makes it. An Error says what is in the way: a folder, no right to write, no database.
-  explicit Database(const std::filesystem::path& path);
+  enum Mode { kReadWrite, kReadOnly };
+  // Opens the file, or makes it if it is to be written. An Error says what is in the way: a folder, no right
+  // to write, no database.
+  explicit Database(const std::filesystem::path& path, Mode mode = kReadWrite);
 
   void execute(const std::string& sql) const;
   // All of `body` or nothing of it; on disk when it returns.

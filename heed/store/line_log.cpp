@@ -16,27 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Calls `line(json)` for each whole line, until it returns false, and returns where the whole lines
-// end: a process that was killed may leave part of one.
-int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& line) {
-  const MappedFile mapped(file);
-  const std::string_view all = mapped.text();
-  size_t begin = 0;
-  for (int64_t number = 1; begin < all.size(); ++number) {
-    const size_t end = all.find('\n', begin);
-    if (end == std::string_view::npos) break;
-    const std::string_view content = all.substr(begin, end - begin);
-    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
-    if (!json.is_object()) {
-      if (end + 1 == all.size()) break;
-      throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
-    }
-    if (!line(std::move(json))) break;
-    begin = end + 1;
-  }
-  return static_cast<int64_t>(begin);
-}
-
 }  // namespace
 
 LineLog::LineLog(const fs::path& path) : path_(path) {
@@ -77,6 +56,25 @@ void LineLog::cut_at(int64_t bytes) {
 
 void LineLog::sync() {
   if (::fsync(file_) != 0) throw failure(path_.string(), ": cannot be made to last: ", std::strerror(errno));
+}
+
+int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& line) {
+  const MappedFile mapped(file);
+  const std::string_view all = mapped.text();
+  size_t begin = 0;
+  for (int64_t number = 1; begin < all.size(); ++number) {
+    const size_t end = all.find('\n', begin);
+    if (end == std::string_view::npos) break;
+    const std::string_view content = all.substr(begin, end - begin);
+    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
+    if (!json.is_object()) {
+      if (end + 1 == all.size()) break;
+      throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
+    }
+    if (!line(std::move(json))) break;
+    begin = end + 1;
+  }
+  return static_cast<int64_t>(begin);
 }
 
 std::vector<Json> read_lines(const fs::path& file) {

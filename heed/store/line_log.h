@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "heed/base/fields.h"
@@ -34,5 +35,8 @@ class LineLog {
 
 // The lines of such a file; a last line that is not complete is left out.
 std::vector<Json> read_lines(const std::filesystem::path& file);
+// One after the other, until `line` has enough and returns false. What came before a damaged line was given.
+// Returns how many bytes those lines have.
+int64_t for_each_line(const std::filesystem::path& file, const std::function<bool(Json)>& line);
 
 }  // namespace heed::store

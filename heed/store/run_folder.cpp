@@ -2,10 +2,15 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "heed/base/error.h"
 #include "heed/store/json_file.h"
@@ -144,6 +149,24 @@ void RunFolder::take_back() {
     if (entry->path().filename() != kLockFile) made.push_back(entry->path());
   }
   for (const fs::path& path : made) fs::remove_all(path, ignored);
+}
+
+bool is_in_use(const fs::path& folder) {
+  struct stat file = {};
+  if (::stat((folder / kLockFile).c_str(), &file) != 0) return false;
+  // "1: FLOCK  ADVISORY  WRITE 708 fe:01:12345 0 EOF"
+  std::ifstream locks("/proc/locks");
+  char place[64];
+  std::snprintf(place, sizeof place, "%02x:%02x:%llu", major(file.st_dev), minor(file.st_dev),
+                static_cast<unsigned long long>(file.st_ino));
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string word;
+    bool waits = false;
+    for (int i = 0; i < 6 && words >> word; ++i) waits = waits || word == "->";
+    if (!waits && word == place) return true;
+  }
+  return false;
 }
 
 }  // namespace heed::store

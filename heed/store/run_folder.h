@@ -50,4 +50,7 @@ class RunFolder {
   std::optional<LineLog> metrics_;
 };
 
+// Whether a process works in the folder now. Asking takes no lock, so that nobody is kept from beginning.
+bool is_in_use(const std::filesystem::path& folder);
+
 }  // namespace heed::store
