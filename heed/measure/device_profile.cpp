@@ -22,6 +22,9 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
         "NULL, round INTEGER NOT NULL, median REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, "
         "runs INTEGER NOT NULL, measured TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, "
         "PRIMARY KEY (device, piece, round))");
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS peaks (device INTEGER PRIMARY KEY REFERENCES devices(id), flops REAL NOT "
+        "NULL)");
     store::Statement(database, "INSERT OR IGNORE INTO devices (fingerprint, description) VALUES (?, ?)")
         .with(std::string_view(device.fingerprint()), std::string_view(to_json(device).dump()))
         .run();
@@ -29,6 +32,8 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   store::Statement id(database, "SELECT id FROM devices WHERE fingerprint = ?");
   id.with(std::string_view(device.fingerprint())).step();
   device_ = id.integer(0);
+  store::Statement peak(database, "SELECT flops FROM peaks WHERE device = ?");
+  if (peak.with(device_).step()) peak_flops_ = peak.real(0);
   store::Statement rows(
       database,
       "SELECT piece, median, low, high, runs, measured FROM timings WHERE device = ? ORDER BY piece, round");
@@ -49,6 +54,13 @@ const std::vector<Timing>& DeviceProfile::rounds(const std::string& key) const {
 std::optional<Timing> DeviceProfile::find(const std::string& key) const {
   const auto found = pieces_.find(key);
   return found == pieces_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void DeviceProfile::save_peak(double flops) {
+  store::Statement(database_, "INSERT OR REPLACE INTO peaks (device, flops) VALUES (?, ?)")
+      .with(device_, flops)
+      .run();
+  peak_flops_ = flops;
 }
 
 void DeviceProfile::add(const std::map<std::string, Timing>& timings) {

@@ -23,12 +23,16 @@ class DeviceProfile {
   std::optional<Timing> find(const std::string& key) const;
   const std::string& date(const std::string& key) const { return dates_.at(key); }  // of the last round, UTC
   const std::vector<Timing>& rounds(const std::string& key) const;
+  // Operations of matrix products per second (timing.h); 0 before it is saved.
+  double peak_flops() const { return peak_flops_; }
+  void save_peak(double flops);
   // One more round of each. On disk when it returns.
   void add(const std::map<std::string, Timing>& timings);
 
  private:
   const store::Database& database_;
   int64_t device_;
+  double peak_flops_ = 0;
   std::map<std::string, std::vector<Timing>> rounds_;
   std::map<std::string, Timing> pieces_;
   std::map<std::string, std::string> dates_;

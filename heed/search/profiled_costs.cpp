@@ -69,6 +69,7 @@ class Profiler {
   void run() {
     collect();
     report();
+    if (profile_.peak_flops() == 0) profile_.save_peak(measure::peak_flops());
     for (size_t round = 0; round < measure::kMostRounds; ++round) {
       Rng rng(round + 1);
       for (const auto& [width, blocks] : blocks_) time_in_groups(unsettled(blocks, round), rng);

@@ -1,5 +1,7 @@
 #include "heed/search/ranking.h"
 
+#include <cmath>
+
 #include "heed/base/clock.h"
 #include "heed/search/statistics.h"
 
@@ -24,7 +26,35 @@ Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, Sample& samp
   }
   if (!latency.empty() && latency.size() == perplexity.size())
     ranking.distance = distance_of_frontiers(perplexity, score, latency);
+  ranking.scores = std::move(score);
   return ranking;
+}
+
+Json to_json(const std::vector<TableRow>& rows, const std::vector<Ranking>& rankings) {
+  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+  const auto list = [&](const std::vector<double>& values) {
+    Json all = Json::array();
+    for (const double value : values) all.push_back(number(value));
+    return all;
+  };
+  Json models = Json::array(), proxies = Json::array();
+  for (const TableRow& row : rows) {
+    if (row.perplexity)
+      models.push_back({{"id", row.id},
+                        {"perplexity", *row.perplexity},
+                        {"latency_ms", row.latency ? Json(1e3 * *row.latency) : Json()},
+                        {"arch", row.recipe.model.arch},
+                        {"total", model::count_parameters(row.recipe.model).total}});
+  }
+  for (const Ranking& r : rankings)
+    proxies.push_back({{"name", r.proxy},
+                       {"seconds", r.seconds},
+                       {"spearman", number(r.spearman)},
+                       {"spearman_top", list(r.spearman_top)},
+                       {"common_ratio", list(r.common_ratio)},
+                       {"distance", r.distance ? number(*r.distance) : Json()},
+                       {"scores", list(r.scores)}});
+  return {{"models", models}, {"percents", kPercents}, {"proxies", proxies}};
 }
 
 }  // namespace heed::search

@@ -15,9 +15,13 @@ struct Ranking {
   double spearman = 0;
   std::vector<double> spearman_top, common_ratio;  // by kPercents
   std::optional<double> distance;                  // of the frontiers, where all models have a latency
+  std::vector<double> scores;                      // of the rows with a perplexity, in their order
 };
 
 // Of the rows with a perplexity.
 Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, Sample& sample);
+
+// Models with their perplexities, and what each proxy said of them: ranking.json of a folder.
+Json to_json(const std::vector<TableRow>& rows, const std::vector<Ranking>& rankings);
 
 }  // namespace heed::search

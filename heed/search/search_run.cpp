@@ -12,6 +12,7 @@
 #include "heed/measure/session_timing.h"
 #include "heed/measure/timed_model.h"
 #include "heed/search/baselines.h"
+#include "heed/search/block_table.h"
 #include "heed/search/picks.h"
 #include "heed/search/records.h"
 #include "heed/search/strategies/exact.h"
@@ -40,8 +41,22 @@ Json config_of(const SearchRequest& r) {
           {"keep", r.keep},
           {"baselines", r.baselines},
           {"limits", limits},
-          {"sample", to_json(r.sample)},
-          {"settings", to_json(r.settings)}};
+          {"sample", heed::to_json(r.sample)},
+          {"settings", heed::to_json(r.settings)}};
+}
+
+Json to_json(const FoundModel& m) {
+  return {{"name", m.name},
+          {"picks", m.picks},
+          {"score", m.predicted.score},
+          {"decoder_params", m.predicted.cost.decoder},
+          {"total_params", m.predicted.cost.total},
+          {"predicted_seconds", m.predicted.cost.latency},
+          {"measured_seconds",
+           {{"median", m.measured.median}, {"low", m.measured.low}, {"high", m.measured.high}}},
+          {"planned_bytes", m.planned},
+          {"measured_bytes", m.resident},
+          {"spec", heed::to_json(m.model)}};
 }
 
 class Search {
@@ -65,11 +80,14 @@ class Search {
       seconds = now_seconds() - begin;
       begin = now_seconds();
     };
-    if (!request_.measure_all || request_.strategy == "exact")
+    const bool profiled = !request_.measure_all || request_.strategy == "exact";
+    if (profiled)
       fill_profile(space_, profile_, [&](const ProfileProgress& progress) {
         observer_.profiling(progress);
         check_stop();
       });
+    store::write_json_object(request_.folder / "blocks.json",
+                             block_table(space_, profiled ? &profile_ : nullptr));
     lap(result_.seconds_profile);
     take_back_if_refused([&] { evaluate_all(); });
     lap(result_.seconds_search);
@@ -141,7 +159,7 @@ class Search {
       const std::string key = space_.key_of(e.candidate);
       if (records_.find(key, e.candidate)) continue;
       fresh.emplace_back(key, e);
-      specs.push_back(to_json(space_.model_of(e.candidate)).dump());
+      specs.push_back(heed::to_json(space_.model_of(e.candidate)).dump());
     }
     records_.save(fresh, specs);
   }
@@ -412,7 +430,7 @@ class Search {
                     static_cast<long long>(cost.total), 1e3 * cost.latency, 1e3 * m.measured.median,
                     1e3 * m.measured.low, 1e3 * m.measured.high, static_cast<long long>(m.planned),
                     static_cast<long long>(m.resident));
-      csv += numbers + csv_cell(to_json(m.model).dump()) + "\n";
+      csv += numbers + csv_cell(heed::to_json(m.model).dump()) + "\n";
     };
     fs::create_directories(request_.folder / "models");
     for (const FoundModel& m : result_.models) {
@@ -434,6 +452,7 @@ class Search {
           csv_cell(space_.key_of(e.candidate)) + text(",", e.score, ",", e.cost.decoder, ",", e.cost.total,
                                                       ",", 1e3 * e.cost.latency, ",", e.cost.memory(), "\n");
     write_file(request_.folder / "frontier.csv", csv);
+    store::write_json_object(request_.folder / "search.json", search::to_json(result_));
   }
 
   const SearchRequest& request_;
@@ -461,6 +480,22 @@ SearchResult run_search(const SearchRequest& request, SearchObserver& observer) 
   if (!strategies().find(request.strategy).make)
     throw usage_error("search: ", request.strategy, " does not search spaces; it takes a recipe and a text");
   return Search(request, observer).run();
+}
+
+Json to_json(const SearchResult& r) {
+  const auto list = [](const std::vector<FoundModel>& models) {
+    Json all = Json::array();
+    for (const FoundModel& m : models) all.push_back(to_json(m));
+    return all;
+  };
+  return {{"evaluated", r.evaluated},
+          {"frontier", r.frontier},
+          {"models", list(r.models)},
+          {"dominated", list(r.dominated)},
+          {"dropped", list(r.dropped)},
+          {"baselines", list(r.baselines)},
+          {"seconds",
+           {{"profile", r.seconds_profile}, {"search", r.seconds_search}, {"measure", r.seconds_measure}}}};
 }
 
 }  // namespace heed::search

@@ -60,9 +60,12 @@ class SearchObserver {
   virtual bool stop() = 0;
 };
 
-// Leaves in the folder: heed.db (every evaluation and measurement), pareto.csv, models/*.json and, for the
-// recommended one, the recipe `pick`. Nothing that fits is an Error (kInfeasible) that says which limit is in
-// the way, and what comes nearest.
+// Leaves in the folder: heed.db (every evaluation and measurement), blocks.json (what models are made of),
+// pareto.csv, frontier.csv, search.json, models/*.json and, for the recommended one, the recipe `pick`.
+// Nothing that fits is an Error (kInfeasible) that says which limit is in the way, and what comes nearest.
 SearchResult run_search(const SearchRequest& request, SearchObserver& observer);
+
+// The folder's search.json.
+Json to_json(const SearchResult& result);
 
 }  // namespace heed::search
