@@ -1,18 +1,14 @@
 #include "heed/cli/generate.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdio>
 
 #include "heed/base/clock.h"
 #include "heed/base/units.h"
-#include "heed/base/utf8.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/cli/stop_signals.h"
 #include "heed/cli/subject.h"
 #include "heed/data/tokenizer.h"
-#include "heed/infer/sampling.h"
-#include "heed/infer/session.h"
+#include "heed/infer/writer.h"
 
 namespace heed::cli {
 namespace {
@@ -48,30 +44,24 @@ class Generate : public Verb {
     // Nothing to go on from: the end of a text before, or the first word there is.
     if (ids.empty()) ids.push_back(tokenizer->end() >= 0 ? tokenizer->end() : 0);
     infer::Session session(
-        subject.recipe.model, memory(subject.recipe),
+        subject.recipe.model, memory_ > 0 ? memory_ : infer::usual_memory(subject.recipe),
         [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
     const StopSignals signals;
     if (!no_prompt_) print(prompt_);
-    const double begin = now_seconds();
-    std::span<const float> scores = session.feed(ids);
-    const double prompted = now_seconds();
     const size_t given = ids.size();
-    Utf8Stream characters;
-    while (static_cast<int64_t>(ids.size() - given) < count_ && !StopSignals::asked()) {
-      const int32_t next = sampler.sample(scores.first(static_cast<size_t>(tokenizer->size())), ids);
-      if (next == tokenizer->end() && !ignore_end_) break;
-      // What it adds to the token before: a word has its blank only there.
-      const std::array<int32_t, 2> both = {ids.back(), next};
-      const size_t old = tokenizer->decode({both.data(), 1}).size();
-      print(characters.push(tokenizer->decode(both).substr(old)));
-      ids.push_back(next);
-      scores = session.feed({&next, 1});
+    const double begin = now_seconds();
+    infer::Writer writer(session, sampler, *tokenizer, std::move(ids));
+    const double prompted = now_seconds();
+    while (writer.written() < count_ && !StopSignals::asked()) {
+      const auto more = writer.next(ignore_end_);
+      if (!more) break;
+      print(*more);
     }
-    print(characters.finish() + "\n");
+    print(writer.finish() + "\n");
     const double end = now_seconds();
-    std::fprintf(stderr, "tokens: %zu of the prompt in %s, %zu new at %.1f/s; %s of memory\n", given,
-                 format_seconds(prompted - begin).c_str(), ids.size() - given,
-                 static_cast<double>(ids.size() - given) / (end - prompted),
+    std::fprintf(stderr, "tokens: %zu of the prompt in %s, %lld new at %.1f/s; %s of memory\n", given,
+                 format_seconds(prompted - begin).c_str(), static_cast<long long>(writer.written()),
+                 static_cast<double>(writer.written()) / (end - prompted),
                  format_bytes(session.memory().peak()).c_str());
     if (StopSignals::asked()) throw Error("interrupted", kInterrupted);
   }
@@ -91,12 +81,6 @@ class Generate : public Verb {
         tokenizer.decode(ids).ends_with('\n'))
       ids.pop_back();
     return ids;
-  }
-
-  int64_t memory(const spec::Recipe& recipe) const {
-    if (memory_ > 0) return memory_;
-    const int64_t own = std::max(recipe.evaluation.memory, recipe.training.memory);
-    return own > 0 ? own : 256;
   }
 
   std::string name_, prompt_;

@@ -11,8 +11,10 @@
 #include "heed/cli/stop_signals.h"
 #include "heed/data/readers.h"
 #include "heed/data/tokenizer.h"
+#include "heed/infer/writer.h"
 #include "heed/measure/timing.h"
 #include "heed/model/model.h"
+#include "heed/store/model_folder.h"
 #include "heed/train/run.h"
 #include "heed/train/training.h"
 
@@ -67,6 +69,8 @@ class Train : public Verb {
     flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
     flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
+    flags.option("samples", samples_,
+                 "tokens to write whenever the model is the best so far, into samples.jsonl; 0: none");
     flags.flag("dry-run", dry_run_, "state parameters, memory and time, then stop");
     training_.declare(flags);
   }
@@ -84,6 +88,8 @@ class Train : public Verb {
     request.save_seconds = save_seconds_;
     request.record = run_record();
     request.record["seed"] = request.recipe.training.seed;
+    if (samples_ > 0)
+      request.sample = [this](const auto& model, const auto& tokens) { return sample(model, tokens); };
     const StopSignals signals;
     const bool bits = train::counts_bits(request.recipe.data);
     train::RunResult result;
@@ -116,6 +122,7 @@ class Train : public Verb {
     if (!reader_.empty()) recipe.data.reader = reader_;
     if (recipe.data.vocabulary < 0)
       throw usage_error("train: --vocabulary is ", recipe.data.vocabulary, "; it must be 0 or more");
+    if (samples_ < 0) throw usage_error("train: --samples is ", samples_, "; it must be 0 or more");
     if (!(save_seconds_ >= 0))
       throw usage_error("train: --save-seconds is ", save_seconds_, "; it must be 0 or more");
     data::readers().find(recipe.data.reader);
@@ -128,6 +135,20 @@ class Train : public Verb {
       validate(recipe.training);
     }
     return recipe;
+  }
+
+  // The prompt and what follows it. It takes the weights once more, and is left out where they do not fit.
+  std::string sample(const std::filesystem::path& path, const std::vector<int32_t>& prompt) const {
+    const store::ModelFolder model(path);
+    if (8 * model::count_parameters(model.recipe().model).total > available_memory()) return "";
+    const auto tokenizer = data::load_tokenizer(path);
+    infer::Session session(model.recipe().model, infer::usual_memory(model.recipe()),
+                           [&](const std::string& name, const Tensor& into) { model.read(name, into); });
+    infer::Sampler sampler({.temperature = 0.8});
+    infer::Writer writer(session, sampler, *tokenizer, prompt);
+    std::string all = tokenizer->decode(prompt);
+    while (writer.written() < samples_) all += writer.next(true).value_or("");
+    return all + writer.finish();
   }
 
   // What is asked for; refuses what cannot fit.
@@ -153,6 +174,7 @@ class Train : public Verb {
   std::string name_, data_, out_, recipe_tokenizer_, reader_, tokens_, max_time_;
   std::optional<int64_t> max_steps_, vocabulary_;
   double save_seconds_ = 120;
+  int64_t samples_ = 100;
   double peak_ = 1;
   bool dry_run_ = false;
   SettingsFlags<spec::TrainingSpec> training_;

@@ -16,6 +16,8 @@ namespace {
 
 using data::Split;
 
+constexpr int64_t kPromptTokens = 32;  // of the valid part, that a sample goes on from
+
 // What a run has to remember besides weights and states.
 struct Progress {
   int64_t step = 0;
@@ -116,6 +118,9 @@ class Run {
       observer_.note(text("going on from step ", progress_.step));
     }
     folder_->metrics().cut_after(progress_.step);
+    const auto samples = request_.folder / "samples.jsonl";
+    if (request_.sample || std::filesystem::exists(samples)) samples_.emplace(samples);
+    if (samples_) samples_->cut_after(progress_.step);
   }
 
   void step(double begin, int64_t first) {
@@ -165,11 +170,20 @@ class Run {
       ++progress_.without_best;
     }
     observer_.evaluated(progress_.step, score, bytes_per_token(), best);
+    if (best && request_.sample) sample();
     folder_->metrics().append(
         {{"step", progress_.step},
          {"seconds", progress_.seconds},
          {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
     return true;
+  }
+
+  // From the same words each time, so that what follows can be compared.
+  void sample() {
+    std::vector<int32_t> tokens(static_cast<size_t>(std::min(kPromptTokens, valid_->size())));
+    valid_->copy(0, static_cast<int64_t>(tokens.size()), tokens.data());
+    const std::string written = request_.sample(request_.folder / "model", tokens);
+    if (!written.empty()) samples_->append({{"step", progress_.step}, {"text", written}});
   }
 
   double bytes_per_token() const {
@@ -182,6 +196,7 @@ class Run {
 
   void save() {
     folder_->metrics().sync();
+    if (samples_) samples_->sync();
     store::save_checkpoint(folder_->checkpoints(), progress_.step, parameters(), states(),
                            to_json(progress_));
   }
@@ -205,6 +220,7 @@ class Run {
   spec::Recipe recipe_;
   CorpusTokens tokens_;
   std::unique_ptr<store::RunFolder> folder_;
+  std::optional<store::LineLog> samples_;
   std::unique_ptr<data::TokenStream> train_, valid_;
   std::unique_ptr<data::Batches> batches_, valid_batches_;
   graph::Variables variables_;

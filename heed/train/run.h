@@ -18,6 +18,9 @@ struct RunRequest {
   double max_seconds = 0;        // leave after so long, 0 for no limit
   double save_seconds = 120;     // between checkpoints
   Json record = Json::object();  // what run.json should say besides seeds and data
+  // What the model of that folder writes when it goes on from the tokens; for samples.jsonl, whenever a model
+  // was the best so far. "" for nothing.
+  std::function<std::string(const std::filesystem::path& model, const std::vector<int32_t>& tokens)> sample;
 };
 
 struct StepReport {

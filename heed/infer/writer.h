@@ -1,0 +1,39 @@
+// A model that goes on from a text, token by token.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "heed/base/utf8.h"
+#include "heed/data/tokenizer.h"
+#include "heed/infer/sampling.h"
+#include "heed/infer/session.h"
+#include "heed/spec/recipe.h"
+
+namespace heed::infer {
+
+class Writer {
+ public:
+  // `prompt`: at least one token; it is fed at once.
+  Writer(Session& session, Sampler& sampler, const data::Tokenizer& tokenizer, std::vector<int32_t> prompt);
+
+  // What the next token adds, in whole characters; nothing more where the text ends, unless that is ignored.
+  std::optional<std::string> next(bool ignore_end = false);
+  // What is left of a character that was not whole.
+  std::string finish() { return characters_.finish(); }
+  int64_t written() const { return static_cast<int64_t>(ids_.size() - given_); }  // tokens
+
+ private:
+  Session& session_;
+  Sampler& sampler_;
+  const data::Tokenizer& tokenizer_;
+  std::vector<int32_t> ids_;
+  size_t given_;
+  std::span<const float> scores_;
+  Utf8Stream characters_;
+};
+
+// Tokens before the present one that a model sees where nobody says otherwise.
+int64_t usual_memory(const spec::Recipe& recipe);
+
+}  // namespace heed::infer
