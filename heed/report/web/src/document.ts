@@ -1,0 +1,191 @@
+// What heed hands to the page: one document with any number of runs. heed/report/*_view.cpp write it; a number
+// that is not known is null. Losses are nats per token, times milliseconds or seconds as named, sizes bytes.
+
+export interface HeedDocument {
+  version: string; // of heed
+  made: string; // UTC, "2026-11-16 12:30:00"
+  runs: Run[];
+}
+
+export type Run = SearchRun | RankingRun | SupernetRun | TrainingRun | DeviceRun | UnreadableRun;
+
+interface AnyRun {
+  name: string; // of the folder; unique in the document
+  path: string; // as it was given
+  state: "done" | "going on" | "stopped" | "empty";
+  problems: string[]; // sentences on what is missing or damaged; the rest is shown
+}
+
+// Nothing could be read: `problems` says why.
+export interface UnreadableRun extends AnyRun {
+  kind: "unreadable";
+}
+
+// One block of a model, or what stands around its blocks. ms: in a segment of `length` tokens.
+export interface Block {
+  letter: string; // s f i r a
+  width: number;
+  heads: number | null;
+  inner: number | null;
+  projection: number | null;
+  parameters: number;
+  bytes: number; // of weights and state
+  ms: number | null;
+}
+export interface Frame {
+  width: number;
+  embedding_width: number; // the model's width if it has no other
+  vocabulary: number;
+  parameters: number;
+  bytes: number;
+  ms: number | null;
+}
+
+// A model that was measured whole.
+export interface FoundModel {
+  name: string;
+  role: "model" | "baseline";
+  picks: string[]; // "best", "knee", "cheapest within 1% of the best"
+  score: number;
+  decoder: number;
+  total: number; // parameters
+  predicted_ms: number | null; // of baselines nothing is predicted
+  measured_ms: number;
+  low_ms: number; // 10th and
+  high_ms: number; // 90th percentile
+  planned_bytes: number;
+  measured_bytes: number;
+  arch: string; // "(sf)x4"
+  frame: number; // places in SearchRun.frames and .blocks
+  blocks: number[];
+  train: string; // the command that trains it
+  // From training runs of the same document with the same model; "valid" parts of their texts.
+  trained: { run: string; loss: number; unit: Unit }[];
+}
+
+export interface SearchRun extends AnyRun {
+  kind: "search";
+  space: string;
+  about: string;
+  strategy: string;
+  proxy: string;
+  length: number; // tokens of the segment that was timed
+  limits: { latency_ms: number | null; memory: number | null; parameters: number | null };
+  frames: Frame[];
+  blocks: Block[];
+  // One entry per candidate in every list, in the order they were evaluated.
+  candidates: {
+    score: number[];
+    latency_ms: number[];
+    memory: number[]; // bytes, predicted
+    decoder: number[];
+    total: number[];
+    frame: number[];
+    blocks: number[][];
+    front: number[]; // places of those on the frontier of score, latency and memory
+  };
+  models: FoundModel[];
+  hypervolume: { evaluations: number[]; volume: number[] };
+}
+
+export interface RankingRun extends AnyRun {
+  kind: "ranking";
+  models: { id: string; perplexity: number; latency_ms: number | null; arch: string; total: number }[];
+  percents: number[]; // 10, 20, .. 100
+  proxies: {
+    name: string;
+    seconds: number; // to score all models
+    spearman: number | null;
+    spearman_top: (number | null)[]; // by percents
+    common_ratio: (number | null)[];
+    distance: number | null; // mean distance of its frontier to the true one, as a share
+    scores: number[]; // by models
+  }[];
+}
+
+export interface SupernetRun extends AnyRun {
+  kind: "supernet";
+  letters: string;
+  layers: number;
+  steps: number;
+  weights_only: number; // first iterations, with logits at rest
+  unit: Unit;
+  seeds: {
+    seed: number;
+    done: boolean;
+    converged: boolean;
+    loss: number | null;
+    arch: string; // what was found, "" if nothing but identity
+    by_layer: string; // the most probable letter of each layer
+    course: {
+      step: number[];
+      temperature: number[];
+      by_layer: string[];
+      probabilities: number[][][]; // [time][layer][letter]
+    };
+    slices: Record<string, number>[]; // letter -> blocks, in each third of the layers
+    losses: { step: number[]; loss: number[] }; // thinned
+  }[];
+  slices: Record<string, { mean: number; deviation: number }[]>; // letter -> thirds, over the seeds
+}
+
+export type Unit = "bpc" | "ppl";
+
+export interface TrainingRun extends AnyRun {
+  kind: "training";
+  about: string;
+  arch: string;
+  parameters: number;
+  unit: Unit;
+  steps: number; // that are planned
+  text: string; // file or folder it learns from
+  // Thinned to some two thousand points. The loss is a mean over the steps between points.
+  series: {
+    step: number[];
+    loss: number[];
+    norm: number[];
+    rate: number[];
+    tokens: number[];
+    seconds: number[]; // spent in steps
+    tokens_per_second: number[];
+  };
+  valid: { step: number[]; loss: number[]; tokens: number[]; seconds: number[]; best: boolean[] };
+  samples: { step: number; text: string }[];
+}
+
+export interface DeviceRun extends AnyRun {
+  kind: "device";
+  device: {
+    cpu: string;
+    cores: number;
+    allowed: number;
+    threads: number;
+    instructions: string;
+    products: string; // library of matrix products
+    memory: number;
+  };
+  peak_gflops: number | null; // matrix products, all threads
+  pieces: {
+    what: "block" | "frame";
+    backbone: string;
+    length: number; // tokens
+    letter: string; // "" for a frame
+    width: number;
+    heads: number | null;
+    inner: number | null;
+    projection: number | null;
+    vocabulary: number | null; // of a frame
+    embedding_width: number | null;
+    ms: number;
+    low_ms: number;
+    high_ms: number;
+    gflop: number;
+    date: string;
+  }[];
+}
+
+// `heed serve` sends this for each run that has changed, as the data of a server-sent event named "run".
+export interface RunEvent {
+  place: number; // in `runs`
+  run: Run;
+}

@@ -1,0 +1,64 @@
+// Pieces of a device's profile, sorted into tables: one for each backbone, length and letter.
+
+import type { DeviceRun } from "../../document.ts";
+
+export type Piece = DeviceRun["pieces"][number];
+
+export type Measure = "ms" | "share" | "spread";
+
+export interface Grouped {
+  backbone: string;
+  length: number;
+  letter: string;
+  size: "inner" | "heads" | "projection" | null; // what its rows differ in
+  pieces: Piece[];
+}
+
+export function grouped(pieces: Piece[]): Grouped[] {
+  const groups = new Map<string, Grouped>();
+  for (const piece of pieces) {
+    if (piece.what !== "block") continue;
+    const name = JSON.stringify([piece.backbone, piece.length, piece.letter]);
+    const group = groups.get(name) ?? { backbone: piece.backbone, length: piece.length, letter: piece.letter, size: null, pieces: [] };
+    group.pieces.push(piece);
+    groups.set(name, group);
+  }
+  for (const group of groups.values()) {
+    const varies = (size: "inner" | "heads" | "projection") => group.pieces.some((piece) => piece[size] !== null);
+    group.size = (["inner", "projection", "heads"] as const).find(varies) ?? null;
+  }
+  return [...groups.values()];
+}
+
+// null where it is not known.
+export function measure_of(piece: Piece, measure: Measure, peak_gflops: number | null): number | null {
+  if (measure === "ms") return piece.ms;
+  if (!(piece.ms > 0)) return null;
+  if (measure === "spread") return (piece.high_ms - piece.low_ms) / piece.ms;
+  return peak_gflops ? piece.gflop / (piece.ms / 1000) / peak_gflops : null;
+}
+
+function ascending(values: Iterable<number>): number[] {
+  return [...new Set(values)].sort((left, right) => left - right);
+}
+
+export interface Cells {
+  widths: number[];
+  sizes: number[];
+  // [place of width, place of size, value, place of piece]; of several pieces in a cell the last one measured
+  cells: [number, number, number, number][];
+}
+
+export function cells_of(group: Grouped, measure: Measure, peak_gflops: number | null): Cells {
+  const size_of = (piece: Piece) => (group.size === null ? 0 : (piece[group.size] ?? 0));
+  const widths = ascending(group.pieces.map((piece) => piece.width));
+  const sizes = ascending(group.pieces.map(size_of));
+  const cells = new Map<string, [number, number, number, number]>();
+  group.pieces.forEach((piece, place) => {
+    const value = measure_of(piece, measure, peak_gflops);
+    if (value === null || !Number.isFinite(value)) return;
+    const at = [widths.indexOf(piece.width), sizes.indexOf(size_of(piece))] as const;
+    cells.set(at.join(), [...at, value, place]);
+  });
+  return { widths, sizes, cells: [...cells.values()] };
+}

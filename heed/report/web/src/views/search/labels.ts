@@ -1,0 +1,75 @@
+// Names beside points, so that none covers another or a mark: of a few places around the point the first that is free.
+
+import type { Point } from "./series.ts";
+
+// Pixels, down from the top left.
+export interface Rectangle {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+export interface Sheet {
+  width: number;
+  height: number;
+  pixel: (point: Point) => Point;
+  taken: Rectangle[]; // by what is drawn besides
+}
+
+export interface Placed {
+  position: "left" | "right" | "top" | "bottom";
+  offset: Point;
+}
+
+const letter_width = 6.3;
+const line_height = 15;
+const mark_size = 14;
+const gap = 6;
+
+export function around([x, y]: Point, size = mark_size): Rectangle {
+  return { left: x - size / 2, right: x + size / 2, top: y - size / 2, bottom: y + size / 2 };
+}
+
+function meet(one: Rectangle, other: Rectangle): boolean {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+}
+
+const tries: Placed[] = [
+  { position: "right", offset: [0, 0] },
+  { position: "left", offset: [0, 0] },
+  { position: "top", offset: [0, 0] },
+  { position: "bottom", offset: [0, 0] },
+  ...[18, -18, 36, -36, 54, -54].flatMap((down): Placed[] => [
+    { position: "right", offset: [0, down] },
+    { position: "left", offset: [0, down] },
+  ]),
+];
+
+function rectangle([x, y]: Point, text: string, { position, offset }: Placed): Rectangle {
+  const width = text.length * letter_width;
+  const away = mark_size / 2 + gap;
+  if (position === "left" || position === "right") {
+    const left = position === "right" ? x + away : x - away - width;
+    return { left, right: left + width, top: y + offset[1] - line_height / 2, bottom: y + offset[1] + line_height / 2 };
+  }
+  const top = position === "top" ? y - away - line_height : y + away;
+  return { left: x - width / 2, right: x + width / 2, top, bottom: top + line_height };
+}
+
+// By label, or null for those that find no place; earlier ones choose first. `marks` are never covered.
+export function place_labels(labels: { point: Point; text: string }[], marks: Point[], sheet: Sheet): (Placed | null)[] {
+  const taken = [...sheet.taken, ...marks.map((mark) => around(sheet.pixel(mark)))];
+  return labels.map(({ point, text }) => {
+    if (text === "") return null;
+    const at = sheet.pixel(point);
+    for (const placed of tries) {
+      const box = rectangle(at, text, placed);
+      if (box.left < 0 || box.right > sheet.width || box.top < 0 || box.bottom > sheet.height) continue;
+      if (taken.some((other) => meet(box, other))) continue;
+      taken.push(box);
+      return placed;
+    }
+    return null;
+  });
+}
