@@ -13,6 +13,7 @@
 #include "heed/cli/stop_signals.h"
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
+#include "heed/store/json_file.h"
 
 namespace heed::cli {
 namespace {
@@ -49,7 +50,8 @@ class Rank : public Verb {
     flags.option("table", table_, "CSV file of trained models, one per row");
     flags.option("space", space_, "instead of a table: train random models of this space");
     flags.option("models", models_, "with --space: how many, 20 if not given");
-    flags.option("o,out", out_, "with --space: folder for the models; the same command goes on");
+    flags.option("o,out", out_,
+                 "folder for ranking.json, and with --space for the models; the same command goes on");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
     flags.option("proxy", names_,
@@ -79,6 +81,10 @@ class Rank : public Verb {
     if (out_.empty()) temporary.emplace();
     search::Sample sample(settings, temporary ? temporary->path() : std::filesystem::path(out_) / "cache");
     for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy, sample));
+    if (!out_.empty()) {
+      std::filesystem::create_directories(out_);
+      store::write_json_object(std::filesystem::path(out_) / "ranking.json", search::to_json(rows, rankings));
+    }
     json_ ? print_json(rows, wrong, rankings) : print(rows, wrong, rankings);
   }
 

@@ -86,7 +86,7 @@ class Search : public Verb {
       Observer observer;
       result = search::run_search(request_, observer);
     }
-    json_ ? print_json(result) : print(result);
+    json_ ? void(std::printf("%s\n", to_json(result).dump(2).c_str())) : print(result);
     warn(result);
     if (result.models.empty())
       throw Error(
@@ -205,37 +205,6 @@ class Search : public Verb {
                 predicted > 0 ? format_seconds(predicted).c_str() : "-",
                 format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
                 blocks_of(m.model).c_str());
-  }
-
-  static Json to_json(const search::FoundModel& m) {
-    return {{"name", m.name},
-            {"picks", m.picks},
-            {"score", m.predicted.score},
-            {"decoder_params", m.predicted.cost.decoder},
-            {"total_params", m.predicted.cost.total},
-            {"predicted_seconds", m.predicted.cost.latency},
-            {"measured_seconds",
-             {{"median", m.measured.median}, {"low", m.measured.low}, {"high", m.measured.high}}},
-            {"planned_bytes", m.planned},
-            {"measured_bytes", m.resident},
-            {"spec", heed::to_json(m.model)}};
-  }
-
-  static void print_json(const search::SearchResult& r) {
-    Json json = {
-        {"evaluated", r.evaluated},
-        {"frontier", r.frontier},
-        {"models", Json::array()},
-        {"dominated", Json::array()},
-        {"dropped", Json::array()},
-        {"baselines", Json::array()},
-        {"seconds",
-         {{"profile", r.seconds_profile}, {"search", r.seconds_search}, {"measure", r.seconds_measure}}}};
-    for (const auto& m : r.models) json["models"].push_back(to_json(m));
-    for (const auto& m : r.dominated) json["dominated"].push_back(to_json(m));
-    for (const auto& m : r.dropped) json["dropped"].push_back(to_json(m));
-    for (const auto& m : r.baselines) json["baselines"].push_back(to_json(m));
-    std::printf("%s\n", json.dump(2).c_str());
   }
 
   std::string space_, out_, latency_, memory_, parameters_, profile_;

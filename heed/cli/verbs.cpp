@@ -10,7 +10,9 @@
 #include "heed/cli/generate.h"
 #include "heed/cli/rank.h"
 #include "heed/cli/recipes.h"
+#include "heed/cli/report.h"
 #include "heed/cli/search.h"
+#include "heed/cli/serve.h"
 #include "heed/cli/train.h"
 #include "heed/cli/verb.h"
 
@@ -28,7 +30,9 @@ const Registry<VerbEntry>& verbs() {
                                                     generate_verb(),
                                                     rank_verb(),
                                                     recipes_verb(),
+                                                    report_verb(),
                                                     search_verb(),
+                                                    serve_verb(),
                                                     train_verb(),
                                                 });
   return list;

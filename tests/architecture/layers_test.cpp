@@ -33,8 +33,8 @@ const std::map<std::string, std::set<std::string>>& stands_on() {
       {"infer", {"model", "data"}},
       {"measure", {"infer", "store"}},
       {"search", {"train", "measure"}},
-      {"report", {"store", "infer"}},
-      {"serve", {"store", "infer"}},
+      {"report", {"search"}},
+      {"serve", {"report"}},
       {"cli", {"model", "data", "store", "train", "infer", "measure", "search", "report", "serve"}},
   };
   return table;

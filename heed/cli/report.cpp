@@ -1,0 +1,63 @@
+#include "heed/cli/report.h"
+
+#include <cstdio>
+
+#include "heed/base/files.h"
+#include "heed/base/units.h"
+#include "heed/cli/shown_runs.h"
+#include "heed/report/document.h"
+#include "heed/report/page.h"
+
+namespace heed::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Report : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.positionals("run", runs_, "folders of runs, or a device's profile");
+    flags.option("o,out", out_, "file of the page");
+    flags.option("profile", profile_, "device's profile shown beside searches; the user's own if not given");
+  }
+
+  void run() override {
+    const std::vector<fs::path> paths = shown_runs(runs_, profile_, "report");
+    check_out();
+    std::vector<Json> runs;
+    for (const fs::path& path : paths) {
+      runs.push_back(report::read_run(path));
+      for (const Json& problem : runs.back()["problems"])
+        std::fprintf(stderr, "%s: %s\n", path.c_str(), problem.get<std::string>().c_str());
+    }
+    const std::string page = report::page_with(report::document(runs, HEED_VERSION));
+    write_file(out_, page);
+    std::printf("%s: %zu %s, %s; opens in any browser\n", out_.c_str(), runs.size(),
+                runs.size() == 1 ? "run" : "runs", format_bytes(static_cast<int64_t>(page.size())).c_str());
+  }
+
+ private:
+  // A page of an earlier time is replaced; anything else stays.
+  void check_out() const {
+    if (out_.empty()) throw usage_error("report: give a file with -o FILE.html");
+    if (!fs::exists(out_)) return;
+    if (!fs::is_regular_file(out_))
+      throw usage_error("report: ", out_, " is no file; give one with -o FILE.html");
+    const MappedFile before(out_);
+    if (before.text().find(R"(<script id="document" type="application/json">)") == std::string_view::npos)
+      throw usage_error("report: ", out_, " is there and no page of heed's; give another file");
+  }
+
+  std::vector<std::string> runs_;
+  std::string out_ = "report.html", profile_;
+};
+
+}  // namespace
+
+VerbEntry report_verb() {
+  return {"report", "Shows runs as one page that opens from disk: frontier, models, training, device.",
+          "heed report found run -o report.html",
+          []() -> std::unique_ptr<Verb> { return std::make_unique<Report>(); }};
+}
+
+}  // namespace heed::cli

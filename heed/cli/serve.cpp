@@ -1,0 +1,46 @@
+#include "heed/cli/serve.h"
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+#include "heed/cli/shown_runs.h"
+#include "heed/cli/stop_signals.h"
+#include "heed/serve/server.h"
+
+namespace heed::cli {
+namespace {
+
+class Serve : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.positionals("run", runs_, "folders of runs, or a device's profile");
+    flags.option("port", port_, "of 127.0.0.1; 0: any that is free");
+    flags.option("profile", profile_, "device's profile shown beside searches; the user's own if not given");
+  }
+
+  void run() override {
+    if (port_ < 0 || port_ > 65535) throw usage_error("serve: --port is ", port_, "; it must be 0 to 65535");
+    const auto runs = shown_runs(runs_, profile_, "serve");
+    const StopSignals signals;
+    const serve::Server server(runs, HEED_VERSION, static_cast<int>(port_));
+    std::printf("http://127.0.0.1:%d/ shows %zu %s as they go on; Ctrl-C ends it\n", server.port(),
+                runs.size(), runs.size() == 1 ? "run" : "runs");
+    std::fflush(stdout);
+    while (!StopSignals::asked()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+
+ private:
+  std::vector<std::string> runs_;
+  std::string profile_;
+  int64_t port_ = 8123;
+};
+
+}  // namespace
+
+VerbEntry serve_verb() {
+  return {"serve", "Shows runs in the browser while they go on, on this machine alone.",
+          "heed serve found run", []() -> std::unique_ptr<Verb> { return std::make_unique<Serve>(); }};
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,32 @@
+#include "heed/cli/shown_runs.h"
+
+#include <algorithm>
+
+#include "heed/base/error.h"
+#include "heed/cli/user_profile.h"
+#include "heed/report/views.h"
+
+namespace heed::cli {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> shown_runs(const std::vector<std::string>& named, const std::string& profile,
+                                 const std::string& verb) {
+  std::vector<fs::path> runs;
+  bool searched = false;
+  for (const std::string& name : named) {
+    if (!fs::exists(name))
+      throw usage_error(verb, ": ", name, " is not there; give folders that were made with -o");
+    if (std::ranges::find(runs, fs::path(name)) == runs.end()) runs.emplace_back(name);
+    searched = searched || report::views().find("search").is_in(name);
+  }
+  if (!profile.empty() && !fs::exists(profile))
+    throw usage_error(verb, ": --profile ", profile, " is not there");
+  if (!profile.empty() || searched) {
+    const fs::path file = profile_path(profile);
+    if (fs::exists(file) && std::ranges::find(runs, file) == runs.end()) runs.push_back(file);
+  }
+  return runs;
+}
+
+}  // namespace heed::cli

@@ -1,0 +1,87 @@
+#include "heed/report/document.h"
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+#include "heed/report/views.h"
+
+namespace heed::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc = {};
+  gmtime_r(&now, &utc);
+  char line[32];
+  std::strftime(line, sizeof line, "%Y-%m-%d %H:%M:%S", &utc);
+  return line;
+}
+
+const View* view_of(const fs::path& run) {
+  for (const View& view : views()) {
+    if (view.is_in(run)) return &view;
+  }
+  return nullptr;
+}
+
+// What the folder is called, also where it was given as "." or with a slash at its end.
+std::string name_of(const fs::path& run) {
+  const fs::path whole = fs::absolute(run).lexically_normal();
+  return (whole.has_filename() ? whole.filename() : whole.parent_path().filename()).string();
+}
+
+// Models of searches, with the runs that trained them: the lowest loss on the valid part.
+void match(std::vector<Json>& runs) {
+  for (Json& search : runs) {
+    if (search["kind"] != "search") continue;
+    for (Json& model : search["models"]) {
+      for (const Json& training : runs) {
+        if (training["kind"] != "training" || training["model"] != model["spec"]) continue;
+        const auto losses = training["valid"]["loss"].get<std::vector<double>>();
+        if (losses.empty()) continue;
+        model["trained"].push_back({{"run", training["name"]},
+                                    {"loss", *std::ranges::min_element(losses)},
+                                    {"unit", training["unit"]}});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Json read_run(const fs::path& run) {
+  RunView view;
+  std::string kind = "unreadable";
+  try {
+    if (!fs::exists(run)) throw failure(run.string(), " is not there");
+    const View* known = view_of(run);
+    if (!known)
+      throw failure(run.string(), fs::is_directory(run) && fs::is_empty(run) ? " is empty" : " holds no run",
+                    "; give a folder that `heed search`, `heed train` or `heed rank` made with -o, or a "
+                    "device's profile (.db)");
+    view = known->read(run);
+    kind = known->name;
+  } catch (const std::exception& error) {
+    view.json = Json::object();
+    view.problems.push_back(error.what());
+  }
+  Json json = std::move(view.json);
+  if (!json.contains("state")) json["state"] = "empty";
+  json["kind"] = kind, json["name"] = name_of(run), json["path"] = run.string();
+  json["problems"] = view.problems;
+  return json;
+}
+
+Json document(std::vector<Json> runs, const std::string& version) {
+  std::set<std::string> names;
+  for (Json& run : runs) {
+    if (!names.insert(run["name"]).second) run["name"] = run["path"];
+  }
+  match(runs);
+  return {{"version", version}, {"made", now_utc()}, {"runs", runs}};
+}
+
+}  // namespace heed::report

@@ -1,0 +1,18 @@
+// Several runs as one JSON document, as web/src/document.ts describes it.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "heed/base/fields.h"
+
+namespace heed::report {
+
+// A run with its kind, name, path, state and problems. Whatever is wrong with it is told in it.
+Json read_run(const std::filesystem::path& run);
+
+// Runs that were read, each under a name of its own, with models of searches matched to the runs that trained
+// them.
+Json document(std::vector<Json> runs, const std::string& version);
+
+}  // namespace heed::report

@@ -1,0 +1,17 @@
+// The page that shows a document: one HTML file with script and style inside, part of the program.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "heed/base/fields.h"
+
+namespace heed::report {
+
+// As it was built from web/, with no document in it: it asks the server that it came from.
+std::string_view empty_page();
+
+// With the document inside, to be opened from disk.
+std::string page_with(const Json& document);
+
+}  // namespace heed::report

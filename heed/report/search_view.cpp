@@ -1,0 +1,234 @@
+#include <cmath>
+#include <map>
+
+#include "heed/report/views.h"
+#include "heed/search/block_table.h"
+#include "heed/search/front.h"
+#include "heed/store/database.h"
+#include "heed/store/json_file.h"
+#include "heed/store/run_folder.h"
+
+namespace heed::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMoments = 50;  // at which the hypervolume is told
+
+// The blocks and frames of all models of a run, each once, with what it costs.
+class Parts {
+ public:
+  Parts(const spec::Space& by_block, const Json& table) : counted_(by_block) {
+    for (const Json& block : table.at("blocks")) {
+      block_places_.emplace(name_of(block), block_places_.size());
+      blocks_.push_back(block);
+    }
+    for (const Json& frame : table.at("frames")) {
+      frame_places_.emplace(name_of(frame), frame_places_.size());
+      frames_.push_back(frame);
+    }
+  }
+
+  size_t frame(const spec::Frame& frame) {
+    const auto [at, is_new] = known_frames_.try_emplace(frame);
+    if (is_new)
+      at->second = place(frame_places_, frames_, search::frame_json(frame, {}),
+                         [&] { return search::frame_json(frame, counted_.of_frame(frame)); });
+    return at->second;
+  }
+
+  // `block`: a layer of search::by_block().
+  size_t block(int64_t width, const spec::Layer& block) {
+    const auto [at, is_new] = known_blocks_.try_emplace({width, block});
+    if (is_new)
+      at->second = place(block_places_, blocks_, search::block_json(width, block, {}),
+                         [&] { return search::block_json(width, block, counted_.of_layer(width, block)); });
+    return at->second;
+  }
+
+  const Json& all_blocks() const { return blocks_; }
+  const Json& all_frames() const { return frames_; }
+
+ private:
+  // What tells a part from others: its sizes, not its costs.
+  static std::string name_of(Json part) {
+    for (const char* cost : {"parameters", "bytes", "ms"}) part.erase(cost);
+    return part.dump();
+  }
+
+  template <class Make>
+  static size_t place(std::map<std::string, size_t>& places, Json& parts, const Json& like,
+                      const Make& make) {
+    const auto [at, is_new] = places.try_emplace(name_of(like), places.size());
+    if (is_new) parts.push_back(make());
+    return at->second;
+  }
+
+  search::GraphCosts counted_;
+  std::map<std::string, size_t> block_places_, frame_places_;
+  std::map<std::pair<int64_t, spec::Layer>, size_t> known_blocks_;
+  std::map<spec::Frame, size_t> known_frames_;
+  Json blocks_ = Json::array(), frames_ = Json::array();
+};
+
+// Its blocks, as layers of search::by_block().
+std::vector<spec::Layer> blocks_of(const spec::ModelSpec& model, const spec::Space& by_block) {
+  const auto value = [](const std::vector<int64_t>& list, size_t at) {
+    return list.size() == 1 ? list[0] : list.at(at);
+  };
+  std::vector<spec::Layer> blocks;
+  size_t heads = 0, inner = 0, projection = 0;
+  for (const char letter : model.letters()) {
+    spec::Layer block;
+    block.kind = std::ranges::find(by_block.layer, std::string(1, letter)) - by_block.layer.begin();
+    if (letter == 's') block.heads = value(model.heads, heads++);
+    if (letter == 'f') block.inner = value(model.inner, inner++);
+    if (letter == 'r' || letter == 'a') block.projection = value(model.projection, projection++);
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+Json limit(const Json& limits, const char* name, double factor = 1) {
+  return limits.contains(name) ? Json(factor * limits.at(name).get<double>()) : Json();
+}
+
+Json empty_candidates() {
+  Json lists = Json::object();
+  for (const char* name : {"score", "latency_ms", "memory", "decoder", "total", "frame", "blocks", "front"})
+    lists[name] = Json::array();
+  return lists;
+}
+
+std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::Space& space, Parts& parts,
+                                               Json& lists) {
+  std::vector<search::Evaluated> all;
+  const store::Database database(run / "heed.db", store::Database::kReadOnly);
+  store::Statement rows(
+      database,
+      "SELECT key, score, latency, decoder, total, resident, arena FROM evaluations ORDER BY rowid");
+  while (rows.step()) {
+    const search::Cost cost = {rows.real(2), rows.integer(3), rows.integer(4), rows.integer(5),
+                               rows.integer(6)};
+    all.push_back({space.candidate_of(rows.text(0)), cost, rows.real(1)});
+    const search::Evaluated& e = all.back();
+    lists["frame"].push_back(parts.frame(e.candidate.frame));
+    Json blocks = Json::array();
+    for (const spec::Layer& layer : e.candidate.layers) {
+      for (const spec::Layer& block : search::blocks_of(space, layer))
+        blocks.push_back(parts.block(e.candidate.frame.width, block));
+    }
+    lists["blocks"].push_back(std::move(blocks));
+    lists["score"].push_back(e.score);
+    lists["latency_ms"].push_back(1e3 * cost.latency);
+    lists["memory"].push_back(cost.memory());
+    lists["decoder"].push_back(cost.decoder);
+    lists["total"].push_back(cost.total);
+  }
+  lists["front"] = search::front(all);
+  return all;
+}
+
+// As the search went on: of what was evaluated up to then, within the slowest and the largest of all.
+Json hypervolume_of(const std::vector<search::Evaluated>& all) {
+  Json told = {{"evaluations", Json::array()}, {"volume", Json::array()}};
+  double latency = 0, memory = 0;
+  for (const search::Evaluated& e : all) {
+    latency = std::max(latency, e.cost.latency);
+    memory = std::max(memory, static_cast<double>(e.cost.memory()));
+  }
+  for (const size_t at : thinned(all.size(), kMoments)) {
+    told["evaluations"].push_back(at + 1);
+    told["volume"].push_back(
+        search::hypervolume(std::span(all).first(at + 1), 1.001 * latency, 1.001 * memory));
+  }
+  return told;
+}
+
+Json model_json(const Json& found, const char* role, const fs::path& run, const spec::Space& by_block,
+                Parts& parts) {
+  const auto model = from_json<spec::ModelSpec>(found.at("spec"), "search.json");
+  Json blocks = Json::array();
+  for (const spec::Layer& block : blocks_of(model, by_block))
+    blocks.push_back(parts.block(model.width, block));
+  const Json& measured = found.at("measured_seconds");
+  const double predicted = found.at("predicted_seconds");
+  const std::string name = found.at("name");
+  return {{"name", name},
+          {"role", role},
+          {"picks", found.at("picks")},
+          {"score", found.at("score")},
+          {"decoder", found.at("decoder_params")},
+          {"total", found.at("total_params")},
+          {"predicted_ms", predicted > 0 ? Json(1e3 * predicted) : Json()},
+          {"measured_ms", 1e3 * measured.at("median").get<double>()},
+          {"low_ms", 1e3 * measured.at("low").get<double>()},
+          {"high_ms", 1e3 * measured.at("high").get<double>()},
+          {"planned_bytes", found.at("planned_bytes")},
+          {"measured_bytes", found.at("measured_bytes")},
+          {"arch", model.arch},
+          {"spec", found.at("spec")},
+          {"frame", parts.frame({model.width, model.embedding_width, model.division, model.vocabulary})},
+          {"blocks", blocks},
+          {"train", text("heed train ", (run / "models" / (name + ".json")).string(), " --data TEXT -o ",
+                         run.string() + "-" + name)},
+          {"trained", Json::array()}};
+}
+
+RunView read(const fs::path& run) {
+  RunView view;
+  const Json config = store::read_json_object(run / "config.json");
+  const spec::Space space = spec::read_space(config.at("space_says"), (run / "config.json").string());
+  const Json limits = config.value("limits", Json::object());
+  view.json = {{"space", config.at("space")},
+               {"about", space.about},
+               {"strategy", config.at("strategy")},
+               {"proxy", config.at("proxy")},
+               {"length", space.length},
+               {"limits",
+                {{"latency_ms", limit(limits, "latency", 1e3)},
+                 {"memory", limit(limits, "memory")},
+                 {"parameters", limit(limits, "parameters")}}},
+               {"candidates", empty_candidates()},
+               {"models", Json::array()},
+               {"hypervolume", hypervolume_of({})}};
+  Json table = {{"blocks", Json::array()}, {"frames", Json::array()}};
+  if (fs::exists(run / "blocks.json"))
+    view.try_to([&] { table = store::read_json_object(run / "blocks.json"); });
+  const spec::Space by_block = search::by_block(space);
+  Parts parts(by_block, table);
+  view.try_to([&] {
+    Json lists = empty_candidates();
+    const std::vector<search::Evaluated> all = read_candidates(run, space, parts, lists);
+    view.json["hypervolume"] = hypervolume_of(all);
+    view.json["candidates"] = std::move(lists);
+  });
+  const bool done = fs::exists(run / "search.json");
+  if (done)
+    view.try_to([&] {
+      const Json result = store::read_json_object(run / "search.json");
+      for (const auto& [list, role] : {std::pair{"models", "model"}, {"baselines", "baseline"}}) {
+        for (const Json& found : result.at(list))
+          view.json["models"].push_back(model_json(found, role, run, by_block, parts));
+      }
+    });
+  view.json["blocks"] = parts.all_blocks();
+  view.json["frames"] = parts.all_frames();
+  const bool empty = view.json["candidates"]["score"].empty() && !store::is_in_use(run);
+  view.json["state"] = empty ? "empty" : state_of(run, done);
+  return view;
+}
+
+bool is_in(const fs::path& run) {
+  try {
+    return store::read_json_object(run / "config.json").contains("space_says");
+  } catch (const Error&) {
+    return fs::exists(run / "heed.db");
+  }
+}
+
+}  // namespace
+
+View search_view() { return {"search", is_in, read}; }
+
+}  // namespace heed::report

@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "heed/report/views.h"
+#include "heed/search/supernet/supernet_run.h"
+#include "heed/spec/arch.h"
+#include "heed/store/json_file.h"
+#include "heed/store/run_folder.h"
+#include "heed/train/run.h"
+
+namespace heed::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMoments = 200, kPoints = 1000;
+
+// Blocks of each letter in each third of the layers.
+Json slices_json(const std::string& by_layer, const std::string& letters) {
+  Json slices = Json::array();
+  for (const auto& slice : search::slices_of(by_layer)) {
+    Json counts = Json::object();
+    for (const char letter : letters)
+      counts[std::string(1, letter)] = slice.contains(letter) ? slice.at(letter) : 0;
+    slices.push_back(counts);
+  }
+  return slices;
+}
+
+std::vector<Json> lines_of(const fs::path& file, RunView& view) {
+  std::vector<Json> lines;
+  view.try_to([&] {
+    store::for_each_line(file, [&](Json line) {
+      lines.push_back(std::move(line));
+      return true;
+    });
+  });
+  return lines;
+}
+
+Json course_of(const std::vector<Json>& lines, const search::SupernetSettings& settings) {
+  Json course = Json::object();
+  for (const char* name : {"step", "temperature", "by_layer", "probabilities"}) course[name] = Json::array();
+  for (const size_t at : thinned(lines.size(), kMoments)) {
+    const auto layers = lines[at].at("probabilities").get<std::vector<std::vector<double>>>();
+    if (static_cast<int64_t>(layers.size()) != settings.layers ||
+        std::ranges::any_of(layers, [&](const auto& l) { return l.size() != settings.letters.size(); }))
+      throw failure("theta.jsonl: iteration ", lines[at].at("step").dump(), " is of another supernet");
+    for (auto& [name, list] : course.items()) list.push_back(lines[at].at(name));
+  }
+  return course;
+}
+
+Json losses_of(const std::vector<Json>& lines) {
+  Json losses = {{"step", Json::array()}, {"loss", Json::array()}};
+  for (const size_t at : thinned(lines.size(), kPoints)) {
+    losses["step"].push_back(lines[at].at("step"));
+    losses["loss"].push_back(lines[at].at("loss"));
+  }
+  return losses;
+}
+
+Json read_seed(const fs::path& folder, int64_t number, const search::SupernetSettings& settings,
+               RunView& view) {
+  Json seed = {{"seed", number}, {"done", false},  {"converged", false},     {"loss", Json()},
+               {"arch", ""},     {"by_layer", ""}, {"slices", Json::array()}};
+  const std::vector<Json> theta = lines_of(folder / "theta.jsonl", view),
+                          metrics = lines_of(folder / "metrics.jsonl", view);
+  seed["course"] = course_of({}, settings);
+  seed["losses"] = losses_of({});
+  view.try_to([&] { seed["course"] = course_of(theta, settings); });
+  view.try_to([&] { seed["losses"] = losses_of(metrics); });
+  if (!seed["losses"]["loss"].empty()) seed["loss"] = seed["losses"]["loss"].back();
+  if (!seed["course"]["by_layer"].empty()) seed["by_layer"] = seed["course"]["by_layer"].back();
+  if (search::SeedResult::is_in(folder))
+    view.try_to([&] {
+      const search::SeedResult result = search::SeedResult::read(folder, settings);
+      seed["done"] = true;
+      seed["converged"] = result.converged;
+      seed["loss"] = result.loss;
+      seed["by_layer"] = result.choice.by_layer();
+    });
+  const std::string by_layer = seed["by_layer"];
+  std::string found = by_layer;
+  std::erase(found, 'i');
+  seed["arch"] = found.empty() ? "" : spec::format_arch(found);
+  if (!by_layer.empty()) seed["slices"] = slices_json(by_layer, settings.letters);
+  return seed;
+}
+
+// Over the seeds that have a string.
+Json spreads_of(const Json& seeds, const std::string& letters) {
+  Json spreads = Json::object();
+  for (const char letter : letters) {
+    const std::string name(1, letter);
+    spreads[name] = Json::array();
+    for (size_t third = 0; third < 3; ++third) {
+      std::vector<double> counts;
+      for (const Json& seed : seeds) {
+        if (!seed["slices"].empty()) counts.push_back(seed["slices"][third][name].get<double>());
+      }
+      if (counts.empty()) continue;
+      const search::Spread spread = search::spread_of(counts);
+      spreads[name].push_back({{"mean", spread.mean}, {"deviation", spread.deviation}});
+    }
+  }
+  return spreads;
+}
+
+RunView read(const fs::path& run) {
+  RunView view;
+  const Json config = store::read_json_object(run / "config.json");
+  const spec::Recipe recipe = spec::read_recipe(config.at("recipe"), (run / "config.json").string());
+  const auto settings = from_json<search::SupernetSettings>(store::read_json_object(run / "settings.json"),
+                                                            (run / "settings.json").string());
+  Json seeds = Json::array();
+  for (const auto& entry : fs::directory_iterator(run)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("seed-") || !entry.is_directory()) continue;
+    view.try_to(
+        [&] { seeds.push_back(read_seed(entry.path(), std::stoll(name.substr(5)), settings, view)); });
+  }
+  std::sort(seeds.begin(), seeds.end(), [](const Json& a, const Json& b) { return a["seed"] < b["seed"]; });
+  const bool done = std::ranges::all_of(seeds, [](const Json& seed) { return seed["done"].get<bool>(); });
+  view.json = {{"letters", settings.letters},
+               {"layers", settings.layers},
+               {"steps", settings.steps},
+               {"weights_only", settings.weights_only},
+               {"unit", train::counts_bits(recipe.data) ? "bpc" : "ppl"},
+               {"seeds", seeds},
+               {"slices", spreads_of(seeds, settings.letters)},
+               {"state", seeds.empty() && !store::is_in_use(run) ? "empty" : state_of(run, done)}};
+  return view;
+}
+
+bool is_in(const fs::path& run) {
+  try {
+    return store::read_json_object(run / "config.json").value("strategy", Json()) == "supernet";
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+View supernet_view() { return {"supernet", is_in, read}; }
+
+}  // namespace heed::report

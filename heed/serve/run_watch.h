@@ -1,0 +1,55 @@
+// Runs on disk, read again when their files change. Readers on other threads wait for news.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "heed/base/fields.h"
+
+namespace heed::serve {
+
+class RunWatch {
+ public:
+  RunWatch(std::vector<std::filesystem::path> runs, std::string version);
+  ~RunWatch();
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+
+  // All runs, as report::document has them, in JSON.
+  std::string document() const;
+
+  // One run as it became: the place in the document, and a counter over all changes.
+  struct Change {
+    int64_t number = 0;
+    size_t place = 0;
+    std::shared_ptr<const std::string> run;  // JSON
+  };
+  int64_t last_change() const;
+  // The latest change of each run after that number, oldest first; waits up to `seconds` for one.
+  std::vector<Change> changes_after(int64_t number, double seconds) const;
+  void stop();  // nobody waits any more
+
+ private:
+  void read_again();
+  void watch();
+
+  std::vector<std::filesystem::path> paths_;
+  std::string version_;
+  std::vector<std::string> signatures_;
+  std::vector<Json> read_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable news_;
+  Json document_;
+  std::vector<Change> changes_;  // by place
+  int64_t last_ = 0;
+  bool stopped_ = false;
+  std::thread thread_;
+};
+
+}  // namespace heed::serve

@@ -1,0 +1,185 @@
+// Runs as a document: what each kind of folder says, and what is told of folders that say it badly.
+#include "heed/report/document.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "heed/base/files.h"
+#include "heed/report/page.h"
+#include "heed/report/views.h"
+#include "heed/spec/recipe.h"
+#include "heed/store/database.h"
+#include "heed/store/json_file.h"
+#include "heed/store/run_folder.h"
+#include "tests/support/small_models.h"
+
+namespace heed::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Documents : public testing::Test {
+ protected:
+  // A run of so many steps as training leaves it, with an evaluation after each tenth.
+  fs::path training(const std::string& name, int64_t steps, int64_t planned) const {
+    spec::Recipe recipe;
+    recipe.model = test::small_model("transformer-xl", "(sf)x2");
+    recipe.training.steps = planned;
+    const fs::path run = folder_ / name;
+    fs::create_directories(run);
+    store::write_json_object(run / "config.json", spec::to_json(recipe));
+    store::write_json_object(run / "run.json", {{"data", {{"path", "/texts/book.txt"}}}});
+    std::ofstream metrics(run / "metrics.jsonl");
+    for (int64_t step = 1; step <= steps; ++step) {
+      metrics << Json{{"step", step},
+                      {"loss", 8.0 / static_cast<double>(step)},
+                      {"norm", 1.5},
+                      {"rate", 0.01},
+                      {"tokens", 64 * step},
+                      {"seconds", 0.5 * static_cast<double>(step)},
+                      {"tokens_per_second", 128}}
+              << "\n";
+      if (step % 10 == 0)
+        metrics << Json{{"step", step},
+                        {"seconds", 0.5 * static_cast<double>(step)},
+                        {"valid",
+                         {{"loss", 9.0 / static_cast<double>(step)}, {"tokens", 500}, {"best", true}}}}
+                << "\n";
+    }
+    return run;
+  }
+
+  static bool tells(const Json& run, const std::string& part) {
+    return run["problems"].dump().find(part) != std::string::npos;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Documents, TrainingIsReadStepByStep) {
+  const Json run = read_run(training("run", 25, 40));
+  EXPECT_EQ(run["kind"], "training");
+  EXPECT_EQ(run["name"], "run");
+  EXPECT_EQ(run["state"], "stopped");
+  EXPECT_EQ(run["problems"], Json::array());
+  EXPECT_EQ(run["unit"], "bpc");
+  EXPECT_EQ(run["text"], "/texts/book.txt");
+  EXPECT_EQ(run["steps"], 40);
+  EXPECT_EQ(run["parameters"], model::count_parameters(test::small_model("transformer-xl", "(sf)x2")).total);
+  EXPECT_EQ(run["series"]["step"].size(), 25u);
+  EXPECT_EQ(run["series"]["loss"][1], 4.0);
+  EXPECT_EQ(run["valid"]["step"], Json({10, 20}));
+  EXPECT_EQ(run["valid"]["tokens"], Json({640, 1280}));
+  EXPECT_EQ(read_run(training("whole", 40, 40))["state"], "done");
+}
+
+TEST_F(Documents, LongRunsAreThinnedToMeans) {
+  const Json series = read_run(training("run", 5001, 5001))["series"];
+  ASSERT_LE(series["step"].size(), 2001u);
+  EXPECT_EQ(series["step"].front(), 1);
+  EXPECT_EQ(series["step"].back(), 5001);
+  double sum = 0;
+  for (int step = 4999; step <= 5001; ++step) sum += 8.0 / step;
+  EXPECT_NEAR(series["loss"].back().get<double>(), sum / 3, 1e-12);
+}
+
+TEST(Thinned, HoldsBothEndsAndNoMoreThanAsked) {
+  for (const size_t count : {0, 1, 2, 9, 10, 11, 99, 100, 101, 12345}) {
+    const auto places = thinned(count, 10);
+    EXPECT_LE(places.size(), 11u) << count;
+    EXPECT_EQ(places.empty(), count == 0);
+    if (places.empty()) continue;
+    EXPECT_EQ(places.front(), 0u) << count;
+    EXPECT_EQ(places.back(), count - 1) << count;
+    EXPECT_TRUE(std::is_sorted(places.begin(), places.end(), std::less_equal())) << count;
+  }
+}
+
+TEST_F(Documents, ARunThatGoesOnSaysSo) {
+  const fs::path run = training("run", 5, 40);
+  {
+    const store::RunFolder open(run, store::read_json_object(run / "config.json"), Json::object());
+    EXPECT_EQ(read_run(run)["state"], "going on");
+  }
+  EXPECT_EQ(read_run(run)["state"], "stopped");
+}
+
+TEST_F(Documents, WhatIsDamagedIsToldAndTheRestIsShown) {
+  const fs::path run = training("run", 25, 40);
+  std::ofstream(run / "metrics.jsonl", std::ios::app) << "{\"step\": 26, \"lo\n{\"step\": 27}\n";
+  Json json = read_run(run);
+  EXPECT_TRUE(tells(json, "metrics.jsonl: line 28 is not a JSON object")) << json["problems"];
+  EXPECT_EQ(json["series"]["step"].size(), 25u);
+  std::ofstream(run / "metrics.jsonl") << "{\"step\": \"one\"}\n";
+  json = read_run(run);
+  EXPECT_EQ(json["kind"], "training");
+  EXPECT_FALSE(json["problems"].empty());
+  fs::remove(run / "metrics.jsonl");
+  json = read_run(run);
+  EXPECT_EQ(json["state"], "empty");
+  EXPECT_TRUE(tells(json, "metrics.jsonl")) << json["problems"];
+  std::ofstream(run / "config.json") << "{";
+  json = read_run(run);
+  EXPECT_EQ(json["kind"], "unreadable");
+  EXPECT_TRUE(tells(json, "config.json")) << json["problems"];
+}
+
+TEST_F(Documents, WhatIsNoRunIsTold) {
+  EXPECT_TRUE(tells(read_run(folder_ / "none"), "is not there"));
+  fs::create_directories(folder_ / "empty");
+  EXPECT_TRUE(tells(read_run(folder_ / "empty"), "is empty; give a folder"));
+  std::ofstream(folder_ / "letter.txt") << "dear reader";
+  EXPECT_TRUE(tells(read_run(folder_ / "letter.txt"), "holds no run; give a folder"));
+  std::ofstream(folder_ / "profile.db") << std::string(5000, 'x');
+  EXPECT_TRUE(tells(read_run(folder_ / "profile.db"), "not a database"));
+  fs::create_directories(folder_ / "search");
+  std::ofstream(folder_ / "search/heed.db") << "x";
+  EXPECT_TRUE(tells(read_run(folder_ / "search"), "config.json"));
+  fs::create_directories(folder_ / "rank");
+  std::ofstream(folder_ / "rank/ranking.json")
+      << R"({"models": [{}], "proxies": [{"name": "x", "scores": []}]})";
+  EXPECT_TRUE(tells(read_run(folder_ / "rank"), "0 scores for 1 models"));
+  // A document of nothing but these is still one.
+  const Json all = document({read_run(folder_ / "empty"), read_run(folder_ / "none")}, "1.2.3");
+  EXPECT_EQ(all["runs"].size(), 2u);
+  EXPECT_EQ(all["version"], "1.2.3");
+}
+
+TEST_F(Documents, NamesAreUniqueAndModelsMeetTheirTraining) {
+  fs::create_directories(folder_ / "a");
+  fs::create_directories(folder_ / "b");
+  Json search = {{"kind", "search"}, {"name", "found"}, {"path", "found"}};
+  const Json spec = to_json(test::small_model("transformer-xl", "(sf)x2"));
+  search["models"] = {{{"name", "m01"}, {"spec", spec}, {"trained", Json::array()}},
+                      {{"name", "m02"}, {"spec", Json::object()}, {"trained", Json::array()}}};
+  const Json all =
+      document({search, read_run(training("a/run", 20, 40)), read_run(training("b/run", 9, 40))}, "1");
+  EXPECT_EQ(all["runs"][1]["name"], "run");
+  EXPECT_EQ(all["runs"][2]["name"], (folder_ / "b/run").string());
+  const Json& trained = all["runs"][0]["models"][0]["trained"];
+  ASSERT_EQ(trained.size(), 1u) << trained;  // the other was not evaluated yet
+  EXPECT_EQ(trained[0]["run"], "run");
+  EXPECT_EQ(trained[0]["loss"], 9.0 / 20);
+  EXPECT_EQ(all["runs"][0]["models"][1]["trained"], Json::array());
+}
+
+TEST_F(Documents, NothingInThemEndsTheScriptTheyStandIn) {
+  const std::string name = "<script>alert(1)<_script>";
+  const fs::path run = training(name, 3, 40);
+  std::ofstream(run / "samples.jsonl")
+      << Json{{"step", 1}, {"text", "</script><script>alert(2)</script>\xff"}}.dump(
+             -1, ' ', false, Json::error_handler_t::replace)
+      << "\n";
+  const Json given = document({read_run(run)}, "1");
+  const std::string page = page_with(given);
+  EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+  const std::string before = R"(<script id="document" type="application/json">)";
+  const size_t begin = page.find(before) + before.size(), end = page.find("</script>", begin);
+  EXPECT_EQ(Json::parse(page.substr(begin, end - begin)), given);
+  EXPECT_EQ(given["runs"][0]["name"], name);
+  EXPECT_EQ(given["runs"][0]["samples"][0]["text"], "</script><script>alert(2)</script>\xef\xbf\xbd");
+}
+
+}  // namespace
+}  // namespace heed::report

@@ -1,0 +1,139 @@
+// The server: what it answers, to whom, and that pages are told what changes.
+#include "heed/serve/server.h"
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <fstream>
+
+#include "heed/base/error.h"
+#include "heed/base/fields.h"
+#include "heed/base/files.h"
+#include "heed/report/page.h"
+
+namespace heed::serve {
+namespace {
+
+class Serving : public testing::Test {
+ protected:
+  Serving() : server_({folder_.path()}, "1.2.3", 0), client_("127.0.0.1", server_.port()) {
+    client_.set_tcp_nodelay(true);
+  }
+  std::string host() const { return text("127.0.0.1:", server_.port()); }
+
+  TemporaryFolder folder_;
+  Server server_;
+  httplib::Client client_;
+};
+
+TEST_F(Serving, ThePageAndTheDocument) {
+  const auto page = client_.Get("/");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->status, 200);
+  EXPECT_EQ(page->body, report::empty_page());
+  EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
+  EXPECT_NE(page->get_header_value("Content-Security-Policy").find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(page->get_header_value("Cache-Control"), "no-store");
+  const auto document = client_.Get("/document.json");
+  ASSERT_TRUE(document);
+  EXPECT_EQ(Json::parse(document->body)["runs"][0]["kind"], "unreadable");
+}
+
+TEST_F(Serving, NothingElse) {
+  for (const char* path : {"/x", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
+                           "/document.json/../heed.db", "//etc/passwd", "/events/x"}) {
+    const auto answer = client_.Get(path);
+    ASSERT_TRUE(answer) << path;
+    EXPECT_EQ(answer->status, 404) << path;
+  }
+  const auto sent = client_.Post("/", "hello", "text/plain");
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(sent->status, 405);
+  const auto large = client_.Post("/", std::string(1 << 20, 'x'), "text/plain");
+  EXPECT_TRUE(!large || large->status == 413 || large->status == 405);
+  ASSERT_TRUE(client_.Get("/")) << "it goes on";
+}
+
+// A name that an attacker's page gave this address.
+TEST_F(Serving, OnlyUnderItsOwnName) {
+  for (const std::string& name :
+       {std::string("evil.example"), text("evil.example:", server_.port()), std::string(),
+        std::string("127.0.0.1"), text("127.0.0.1:", server_.port() + 1)}) {
+    for (const char* path : {"/", "/document.json", "/events"}) {
+      const auto answer = client_.Get(path, httplib::Headers{{"Host", name}});
+      ASSERT_TRUE(answer) << name;
+      EXPECT_EQ(answer->status, 403) << name << path;
+      EXPECT_EQ(answer->body.find("runs"), std::string::npos);
+    }
+  }
+  EXPECT_EQ(client_.Get("/", httplib::Headers{{"Host", text("localhost:", server_.port())}})->status, 200);
+}
+
+TEST_F(Serving, PagesAreToldWhatChanges) {
+  std::atomic<bool> listening = false;
+  std::string news;
+  std::thread page([&] {
+    httplib::Client client("127.0.0.1", server_.port());
+    client.set_read_timeout(30);
+    client.Get(
+        "/events",
+        [&](const httplib::Response& response) {
+          EXPECT_EQ(response.get_header_value("Content-Type"), "text/event-stream");
+          return listening = true;
+        },
+        [&](const char* data, size_t size) {
+          news.append(data, size);
+          return news.find("\n\n", news.find("event: run")) == std::string::npos;
+        });
+  });
+  for (int wait = 0; wait < 1000 && !listening; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::ofstream(folder_ / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
+  page.join();
+  ASSERT_NE(news.find("event: run\ndata: "), std::string::npos) << news;
+  const size_t begin = news.find("data: ") + 6;
+  const Json event = Json::parse(news.substr(begin, news.find('\n', begin) - begin));
+  EXPECT_EQ(event["place"], 0);
+  EXPECT_EQ(event["run"]["kind"], "ranking");
+  EXPECT_EQ(Json::parse(client_.Get("/document.json")->body)["runs"][0]["kind"], "ranking");
+}
+
+TEST_F(Serving, ManyListenersLeaveRoomForOthersAndItEndsAtOnce) {
+  std::vector<std::thread> pages;
+  std::atomic<int> refused = 0, heard = 0;
+  for (int i = 0; i < 12; ++i)
+    pages.emplace_back([&] {
+      httplib::Client client("127.0.0.1", server_.port());
+      client.set_read_timeout(30);
+      client.Get(
+          "/events",
+          [&](const httplib::Response& response) {
+            ++(response.status == 503 ? refused : heard);
+            return true;
+          },
+          [](const char*, size_t) { return true; });
+    });
+  for (int wait = 0; wait < 1000 && refused + heard < 12; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(heard, 8);
+  EXPECT_EQ(refused, 4);
+  const auto page = client_.Get("/");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->status, 200);
+  const auto begin = std::chrono::steady_clock::now();
+  server_ = Server({folder_.path()}, "1.2.3", 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
+  for (std::thread& thread : pages) thread.join();
+}
+
+TEST_F(Serving, APortThatIsTakenIsTold) {
+  try {
+    const Server second({folder_.path()}, "1.2.3", server_.port());
+    ADD_FAILURE() << "taken twice";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot be had; give another with --port"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace heed::serve
