@@ -15,7 +15,9 @@ export function MachineView({ runs }: { runs: DeviceRun[] }) {
   const run = runs[0]!;
   const [measure, set_measure] = useState<Measure>("ms");
   const groups = useMemo(() => grouped(run.pieces), [run]);
-  const frames = run.pieces.filter((piece) => piece.what === "frame");
+  const frames = run.pieces
+    .filter((piece) => piece.what === "frame")
+    .sort((left, right) => left.backbone.localeCompare(right.backbone) || left.vocabulary! - right.vocabulary! || left.width - right.width);
   const measures: Measure[] = run.peak_gflops ? ["ms", "share", "spread"] : ["ms", "spread"];
   return (
     <>

@@ -14,16 +14,23 @@ export interface Settings {
   drag: "select" | "zoom" | "turn";
 }
 
-export const first_settings: Settings = {
-  shape: "flat",
-  y: "score",
-  x: "latency",
-  x_scale: "log",
-  y_scale: "linear",
-  third: "none",
-  third_as: "colour",
-  drag: "select",
-};
+// Scores of small models beside those of large ones need a logarithm to be told apart.
+const far_apart = 20;
+
+export function first_settings(scores: Float64Array): Settings {
+  const least = scores.reduce((before, value) => Math.min(before, value), Infinity);
+  const most = scores.reduce((before, value) => Math.max(before, value), -Infinity);
+  return {
+    shape: "flat",
+    y: "score",
+    x: "latency",
+    x_scale: "log",
+    y_scale: least > 0 && most > far_apart * least ? "log" : "linear",
+    third: "none",
+    third_as: "colour",
+    drag: "select",
+  };
+}
 
 interface Properties {
   settings: Settings;

@@ -29,7 +29,7 @@ function Search({ run }: { run: SearchRun }) {
   const rows = useMemo(() => rows_of(run), [run]);
   const quantities = useMemo(() => quantities_of(rows), [rows]);
   const own_limits = useMemo(() => limits_of(run), [run]);
-  const [settings, set_settings] = useState<Settings>(first_settings);
+  const [settings, set_settings] = useState<Settings>(() => first_settings(rows.score));
   const [limits, set_limits] = useState(own_limits);
   const [brushed, brush] = useState<Uint8Array | null>(null);
   const [words, set_words] = useState("");

@@ -23,7 +23,7 @@ function slices_of(run: SupernetRun, seed: Seed | null): Slice[] {
   return Array.from(run.letters, (letter) => {
     if (seed) return { letter, means: seed.slices.map((slice) => slice[letter] ?? 0), deviations: null };
     const list = run.slices[letter] ?? [];
-    return { letter, means: list.map((one) => one.mean), deviations: list.map((one) => one.deviation) };
+    return { letter, means: list.map((one) => one.mean), deviations: run.seeds.length > 1 ? list.map((one) => one.deviation) : null };
   });
 }
 

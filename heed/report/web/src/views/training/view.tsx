@@ -106,7 +106,7 @@ function RunTable({ runs, hidden, toggle }: TableProperties) {
                 <td>
                   <code>{run.arch}</code>
                 </td>
-                <td>{run.text}</td>
+                <td title={run.text}>{run.text.split("/").at(-1)}</td>
                 <td class="number">{count(run.parameters)}</td>
                 <td class="number">{loss_text(run.valid.loss[best], run.unit)}</td>
                 <td class="number">{best < 0 ? "–" : whole(run.valid.step[best]!)}</td>

@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { at, browser, by, close, document_of, existsSync, heed, make_runs, open, report, rows_shown, serve, show, train_on, views } from "./support.mjs";
+
+before(make_runs);
+after(() => browser.close());
+
+const search_of = (document) => document.runs.find((run) => run.kind === "search");
+
+// Whether the view has drawn: every chart of it has series.
+async function drawn(page) {
+  await page.waitForFunction(() => {
+    const charts = [...document.querySelectorAll("*")].map((element) => element.chart).filter((chart) => chart?.getOption);
+    return charts.every((chart) => (chart.getOption()?.series ?? []).length > 0);
+  });
+}
+
+async function all_views_open(target) {
+  const page = await open(target);
+  for (const view of views) {
+    await show(page, view);
+    await drawn(page);
+    assert.equal(await by(page, "failure").count(), 0, view);
+    assert.equal(await by(page, `tab-${view}`).getAttribute("aria-current"), "page");
+    assert.ok((await page.locator("main").innerText()).length > 200, view);
+  }
+  await close(page);
+}
+
+test("every view opens from disk", () => all_views_open("all.html"));
+
+test("every view opens from the server", async () => {
+  const server = await serve("found", "first", "second", "supernet", "ranked");
+  await all_views_open(server.address);
+  assert.equal(await server.stop(), 0);
+});
+
+test("a dragged limit leaves the rows that the data says", async () => {
+  const { latency_ms, memory } = search_of(document_of("all.html")).candidates;
+  const page = await open("all.html");
+  assert.equal(await rows_shown(page), latency_ms.length);
+  const line = by(page, "limit-line-latency");
+  const box = await line.boundingBox();
+  const chart = await by(page, "pareto").boundingBox();
+  const median = [...latency_ms].sort((a, b) => a - b)[latency_ms.length >> 1];
+  const across = await by(page, "pareto").evaluate((element, value) => element.chart.convertToPixel({ xAxisIndex: 0 }, value), median);
+  await page.mouse.move(box.x + box.width / 2, box.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + across, box.y + 4, { steps: 5 });
+  await page.mouse.up();
+  const limit = Number(await by(page, "limit-latency").inputValue());
+  const expected = latency_ms.filter((value) => value <= limit).length;
+  // The number is shown rounded: those on its very edge may fall to either side.
+  const near = latency_ms.filter((value) => Math.abs(value - limit) < 0.006 * limit).length;
+  const shown = await rows_shown(page);
+  assert.ok(expected > 0 && expected < latency_ms.length, `limit ${limit} leaves ${expected}`);
+  assert.ok(Math.abs(shown - expected) <= near, `${shown} rows, ${expected} in the data within ${limit} ms`);
+  // A number that is typed is taken as it is.
+  const middle = [...memory].sort((a, b) => a - b)[Math.floor(memory.length / 2)];
+  await by(page, "limits-none").click();
+  assert.equal(await rows_shown(page), memory.length);
+  await by(page, "limit-memory").fill(String(middle / 2 ** 20));
+  await by(page, "limit-memory").press("Enter");
+  assert.equal(await rows_shown(page), memory.filter((value) => value <= middle).length);
+  await close(page);
+});
+
+test("a click on a known point shows its blocks, and two can be compared", async () => {
+  const search = search_of(document_of("all.html"));
+  const page = await open("all.html");
+  const [one, two] = [search.models.at(0), search.models.at(-1)];
+  const click = async (model) => {
+    const pixel = await by(page, "pareto").evaluate((element, found) => {
+      const scale = element.chart.getOption().yAxis[0].name.includes("(M)") ? 1e6 : 1;
+      return element.chart.convertToPixel({ gridIndex: 0 }, [found.measured_ms, found.score / scale]);
+    }, model);
+    const box = await by(page, "pareto").boundingBox();
+    await page.mouse.click(box.x + pixel[0], box.y + pixel[1]);
+    await by(page, "model-panel").getByText(model.name, { exact: true }).first().waitFor();
+  };
+  await click(one);
+  const drawing = await by(page, "architecture").innerText();
+  for (const place of one.blocks) assert.ok(drawing.includes(`width ${search.blocks[place].width}`) || drawing.includes(String(search.blocks[place].width)), drawing);
+  assert.ok((await by(page, "train-command").innerText()).includes(one.train));
+  await by(page, "pin").first().click();
+  await click(two);
+  assert.equal(await by(page, "architecture").count(), 2);
+  const differences = await by(page, "differences").innerText();
+  assert.ok(differences.includes(one.name) && differences.includes(two.name), differences);
+  await close(page);
+});
+
+test("the command is copied", async () => {
+  const page = await open("all.html");
+  await by(page, "words").fill("best");
+  await by(page, "model-row").first().click();
+  const command = await by(page, "train-command").first().innerText();
+  await page.evaluate(() => (navigator.clipboard.writeText = async (text) => void (window.copied = text)));
+  await by(page, "copy").first().click();
+  await page.getByText("copied").waitFor();
+  assert.equal(await page.evaluate(() => window.copied), command);
+  await close(page);
+});
+
+test("everything is reached by the keyboard", async () => {
+  const page = await open("all.html");
+  const reach = async (testid) => {
+    for (let i = 0; i < 200; ++i) {
+      if ((await page.evaluate(() => document.activeElement?.getAttribute("data-testid"))) === testid) return;
+      await page.keyboard.press("Tab");
+    }
+    assert.fail(`${testid} is not reached`);
+  };
+  await reach("limit-latency-slider");
+  const before_key = await rows_shown(page);
+  for (let i = 0; i < 60; ++i) await page.keyboard.press("ArrowLeft");
+  assert.ok((await rows_shown(page)) < before_key);
+  await page.evaluate(() => document.activeElement.blur());
+  await reach("model-row");
+  await page.keyboard.press("Enter");
+  await by(page, "architecture").waitFor();
+  await page.evaluate(() => (document.activeElement.blur(), window.scrollTo(0, 0)));
+  await page.locator("[data-testid=tab-training]").focus();
+  await page.keyboard.press("Enter");
+  await by(page, "runs").waitFor();
+  await close(page);
+});
+
+test("light and dark", async () => {
+  const brightness = (page) =>
+    page.evaluate(() => {
+      const colour = getComputedStyle(document.documentElement).backgroundColor.match(/\d+/g).map(Number);
+      return (colour[0] + colour[1] + colour[2]) / 765;
+    });
+  for (const [colorScheme, dark] of [["light", false], ["dark", true]]) {
+    const page = await open("all.html", { colorScheme });
+    assert.equal((await brightness(page)) < 0.5, dark, colorScheme);
+    await by(page, "scheme").click();
+    assert.equal((await brightness(page)) < 0.5, !dark, "after the switch");
+    await close(page);
+  }
+});
+
+test("twenty thousand models within two seconds", async () => {
+  report("many.html", "many");
+  const { score, latency_ms } = search_of(document_of("many.html")).candidates;
+  assert.ok(score.length >= 15000, `${score.length} models`);
+  const seconds = [];
+  // The machine may be busy: the best of three counts.
+  for (let round = 0; round < 3 && !(Math.min(...seconds) < 2); ++round) {
+    const begin = Date.now();
+    const page = await open("many.html");
+    await page.waitForSelector("#row-count");
+    const middle = [...latency_ms].sort((a, b) => a - b)[latency_ms.length >> 1];
+    await by(page, "limit-latency").fill(String(middle));
+    await by(page, "limit-latency").press("Enter");
+    assert.equal(await rows_shown(page), latency_ms.filter((value) => value <= middle).length);
+    await by(page, "sort-memory").click();
+    await by(page, "model-row").first().click();
+    await by(page, "architecture").waitFor();
+    seconds.push((Date.now() - begin) / 1000);
+    await close(page);
+  }
+  assert.ok(Math.min(...seconds) < 2, `${seconds} s from opening to a chosen model`);
+});
+
+test("a live run's chart grows", async () => {
+  rmSync(at("live"), { recursive: true, force: true });
+  const training = train_on("live", 100000);
+  const ended = new Promise((done) => training.once("exit", done));
+  while (!existsSync(at("live/metrics.jsonl"))) await new Promise((done) => setTimeout(done, 20));
+  const server = await serve("live");
+  const page = await open(server.address);
+  const last_step = async () => Number((await by(page, "run-row").first().innerText()).replace(/,/g, "").match(/(\d+) of 100000/)[1]);
+  await by(page, "run-row").first().waitFor();
+  const points = () =>
+    page.evaluate(() => {
+      const series = document.querySelector("[data-testid=loss-bpc]").chart.getOption().series;
+      return Math.max(...series.flatMap((one) => one.data.map((point) => (point.value ?? point)[0])));
+    });
+  const [step, right] = [await last_step(), await points()];
+  await page.waitForFunction((old) => Number(document.querySelector("[data-testid=run-row]").innerText.replace(/,/g, "").match(/(\d+) of 100000/)[1]) > old + 50, step, { timeout: 30000 });
+  assert.ok((await points()) > right);
+  assert.match(await by(page, "connection").innerText(), /live/i);
+  training.kill("SIGINT");
+  await ended;
+  await page.getByText("stopped").first().waitFor();
+  await close(page);
+  assert.equal(await server.stop(), 0);
+});
+
+test("what is empty, damaged or meant to harm is told", async () => {
+  mkdirSync(at("empty"), { recursive: true });
+  mkdirSync(at("damaged"), { recursive: true });
+  writeFileSync(at("damaged/config.json"), "{");
+  writeFileSync(at("damaged/heed.db"), "x".repeat(5000));
+  const name = "<script>alert(1)<_script>";
+  rmSync(at(name), { recursive: true, force: true });
+  heed("train", at("tiny.json"), "--data", at("text.txt"), "-o", at(name), "--steps", 20);
+  writeFileSync(at(`${name}/samples.jsonl`), JSON.stringify({ step: 20, text: '</script><script>alert("text")</script><img src=x onerror=alert(3)>' }) + "\n");
+  writeFileSync(at(`${name}/metrics.jsonl`), '{"step": 1, "lo\n', { flag: "a" });
+  writeFileSync(at(`${name}/metrics.jsonl`), '{"step": 2}\n', { flag: "a" });
+  for (const runs of [["empty"], ["damaged"], ["empty", "damaged", name]]) {
+    report("bad.html", ...runs);
+    const page = await open("bad.html");
+    const text = await page.locator("body").innerText();
+    assert.ok(text.length > 100, text);
+    assert.match(text, runs.includes("empty") ? /is empty; give a folder/ : /config\.json/);
+    if (runs.includes(name)) {
+      await show(page, "training");
+      const shown = await page.locator("body").innerText();
+      assert.ok(shown.includes(name), shown);
+      assert.ok(shown.includes('<img src=x onerror=alert(3)>'), shown);
+      assert.match(shown, /is not a JSON object/);
+    }
+    await close(page);
+  }
+});
+
+test("a phone needs no scrolling to the side", async () => {
+  const page = await open("all.html", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  for (const view of views) {
+    await show(page, view);
+    await drawn(page);
+    const [wide, window_wide] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(wide <= window_wide, `${view}: ${wide} px in ${window_wide}`);
+  }
+  await close(page);
+});
