@@ -174,14 +174,14 @@ test("a live run's chart grows", async () => {
   const page = await open(server.address);
   const last_step = async () => Number((await by(page, "run-row").first().innerText()).replace(/,/g, "").match(/(\d+) of 100000/)[1]);
   await by(page, "run-row").first().waitFor();
-  const points = () =>
-    page.evaluate(() => {
-      const series = document.querySelector("[data-testid=loss-bpc]").chart.getOption().series;
-      return Math.max(...series.flatMap((one) => one.data.map((point) => (point.value ?? point)[0])));
-    });
-  const [step, right] = [await last_step(), await points()];
+  // The last step that the chart shows.
+  const rightmost = () => {
+    const series = document.querySelector("[data-testid=loss-bpc]").chart.getOption().series;
+    return Math.max(...series.flatMap((one) => one.data.map((point) => (point.value ?? point)[0])));
+  };
+  const [step, right] = [await last_step(), await page.evaluate(rightmost)];
   await page.waitForFunction((old) => Number(document.querySelector("[data-testid=run-row]").innerText.replace(/,/g, "").match(/(\d+) of 100000/)[1]) > old + 50, step, { timeout: 30000 });
-  assert.ok((await points()) > right);
+  await page.waitForFunction(`(${rightmost})() > ${right + 50}`, null, { timeout: 30000 });
   assert.match(await by(page, "connection").innerText(), /live/i);
   training.kill("SIGINT");
   await ended;
