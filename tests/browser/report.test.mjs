@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { at, browser, by, close, document_of, existsSync, heed, make_runs, open, report, rows_shown, serve, show, train_on, views } from "./support.mjs";
 
@@ -88,6 +88,68 @@ test("a click on a known point shows its blocks, and two can be compared", async
   assert.equal(await by(page, "architecture").count(), 2);
   const differences = await by(page, "differences").innerText();
   assert.ok(differences.includes(one.name) && differences.includes(two.name), differences);
+  await close(page);
+});
+
+test("a box narrows the table, and the table is saved as it is shown", async () => {
+  const page = await open("all.html");
+  const all = await rows_shown(page);
+  const chart = await by(page, "pareto").boundingBox();
+  await page.mouse.move(chart.x + 0.15 * chart.width, chart.y + 0.2 * chart.height);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + 0.5 * chart.width, chart.y + 0.8 * chart.height, { steps: 5 });
+  await page.mouse.up();
+  await by(page, "brush-clear").waitFor();
+  const some = await rows_shown(page);
+  assert.ok(some > 0 && some < all, `${some} of ${all}`);
+  const saving = page.waitForEvent("download");
+  await by(page, "csv").click();
+  const lines = readFileSync(await (await saving).path(), "utf8").trim().split("\n");
+  assert.equal(lines.length, 1 + some);
+  await by(page, "brush-clear").click();
+  assert.equal(await rows_shown(page), all);
+  await by(page, "sort-memory").click();
+  const memory = async () => (await by(page, "model-row").allInnerTexts()).map((row) => Number(row.match(/([\d.]+) [KM]iB/)[1]));
+  const first = await memory();
+  await by(page, "sort-memory").click();
+  assert.notDeepEqual(await memory(), first);
+  await close(page);
+});
+
+test("three dimensions turn, and a third quantity colours", async () => {
+  const page = await open("all.html");
+  const picture = () => by(page, "pareto").screenshot();
+  const flat = await picture();
+  await by(page, "choice-third").selectOption("memory");
+  assert.ok(!flat.equals(await picture()));
+  await by(page, "choice-shape").getByText("3-D").click();
+  await drawn(page);
+  const angles = () => by(page, "plot").getAttribute("data-angles");
+  const before = await angles();
+  const chart = await by(page, "pareto").boundingBox();
+  await page.mouse.move(chart.x + chart.width / 2, chart.y + chart.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + chart.width / 2 + 80, chart.y + chart.height / 2 + 30, { steps: 4 });
+  await page.mouse.up();
+  assert.notEqual(await angles(), before);
+  await close(page);
+});
+
+test("a supernet and a text are followed over time", async () => {
+  const document = document_of("all.html");
+  const { seeds } = document.runs.find((run) => run.kind === "supernet");
+  const page = await open("all.html");
+  await show(page, "supernet");
+  await by(page, "choice-seed").getByText(String(seeds[0].seed), { exact: true }).click();
+  const { course } = seeds[0];
+  for (const place of [0, course.step.length - 1]) {
+    await by(page, "course").fill(String(place));
+    assert.equal((await by(page, "string").innerText()).replace(/[^a-z]/g, ""), course.by_layer[place]);
+  }
+  await show(page, "training");
+  const { samples } = document.runs.find((run) => run.kind === "training");
+  await by(page, "sample-slider").fill("0");
+  assert.ok((await by(page, "sample").innerText()).startsWith(samples[0].text.trim().slice(0, 30)));
   await close(page);
 });
 

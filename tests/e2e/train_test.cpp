@@ -87,8 +87,8 @@ TEST_F(TrainVerb, TrainLearnsAndSaysWhere) {
   const size_t at = outcome.out.find("valid part: ");
   ASSERT_NE(at, std::string::npos) << outcome.out;
   EXPECT_LT(std::stod(outcome.out.substr(at + 12)), 2.5);  // 8 bits before, 4 for single letters
-  for (const char* name : {"config.json", "run.json", "metrics.jsonl", "tokenizer.json", "model/config.json",
-                           "model/tokenizer.json", "model/model.safetensors"}) {
+  for (const char* name : {"config.json", "run.json", "metrics.jsonl", "samples.jsonl", "tokenizer.json",
+                           "model/config.json", "model/tokenizer.json", "model/model.safetensors"}) {
     EXPECT_TRUE(fs::is_regular_file(path("run") + "/" + name)) << name;
   }
   const std::string before = model("run");
@@ -142,6 +142,7 @@ TEST_F(TrainVerb, GoesOnAfterSignalsToTheSameBytes) {
       EXPECT_TRUE(contains(rest, "going on from step ")) << c.name << rest.output;
       EXPECT_EQ(model(c.name), model("whole")) << c.name;
       EXPECT_EQ(metrics(c.name), metrics("whole")) << c.name;
+      EXPECT_EQ(content(path(c.name) + "/samples.jsonl"), content(path("whole/samples.jsonl"))) << c.name;
       EXPECT_EQ(progress(c.name), progress("whole")) << c.name;
       EXPECT_EQ(content(checkpoints(c.name).back() + "/state.safetensors"),
                 content(checkpoints("whole").back() + "/state.safetensors"))
@@ -268,6 +269,7 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--tokens 0", "steps is 0"},
       {"--max-time -4", "such as 500ms, 90s, 5m or 1.5h"},
       {"--save-seconds -1", "--save-seconds is -1"},
+      {"--samples -1", "--samples is -1"},
       {"--vocabulary -3", "--vocabulary is -3"},
       {"--optimizer adaam", "did you mean 'adam'?"},
       {"--optimizer-settings 3", "--optimizer-settings cannot be '3'"},
