@@ -69,6 +69,8 @@ class Rank : public Verb {
     if (space_.empty() && (models_ || steps_))
       throw usage_error("rank: --models and --max-steps go with --space; the models of a table are trained");
     if (!backbone_.empty()) spec::backbones().find(backbone_);
+    if (!out_.empty() && std::filesystem::exists(out_) && !std::filesystem::is_directory(out_))
+      throw usage_error("rank: ", out_, " is no folder; give one with -o FOLDER");
     const search::SampleSettings settings = sample_.over({}, "rank");
     validate(settings);
     const std::vector<search::Proxy> proxies = chosen();

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 #include "heed/cli/shown_runs.h"
@@ -28,6 +29,12 @@ class Serve : public Verb {
                 runs.size(), runs.size() == 1 ? "run" : "runs");
     std::fflush(stdout);
     while (!StopSignals::asked()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // Connections end with their requests; one that dawdles is not waited for. Nothing is lost: it only
+    // reads.
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      std::_Exit(0);
+    }).detach();
   }
 
  private:

@@ -140,7 +140,10 @@ class Train : public Verb {
   // The prompt and what follows it. It takes the weights once more, and is left out where they do not fit.
   std::string sample(const std::filesystem::path& path, const std::vector<int32_t>& prompt) const {
     const store::ModelFolder model(path);
-    if (8 * model::count_parameters(model.recipe().model).total > available_memory()) return "";
+    const int64_t needed = 8 * model::count_parameters(model.recipe().model).total;
+    if (needed > available_memory())
+      throw failure(format_bytes(needed), " are needed for it, ", format_bytes(available_memory()),
+                    " are free");
     const auto tokenizer = data::load_tokenizer(path);
     infer::Session session(model.recipe().model, infer::usual_memory(model.recipe()),
                            [&](const std::string& name, const Tensor& into) { model.read(name, into); });

@@ -40,7 +40,10 @@ void match(std::vector<Json>& runs) {
     for (Json& model : search["models"]) {
       for (const Json& training : runs) {
         if (training["kind"] != "training" || training["model"] != model["spec"]) continue;
-        const auto losses = training["valid"]["loss"].get<std::vector<double>>();
+        std::vector<double> losses;
+        for (const Json& loss : training["valid"]["loss"]) {
+          if (loss.is_number()) losses.push_back(loss);
+        }
         if (losses.empty()) continue;
         model["trained"].push_back({{"run", training["name"]},
                                     {"loss", *std::ranges::min_element(losses)},
@@ -78,7 +81,10 @@ Json read_run(const fs::path& run) {
 Json document(std::vector<Json> runs, const std::string& version) {
   std::set<std::string> names;
   for (Json& run : runs) {
-    if (!names.insert(run["name"]).second) run["name"] = run["path"];
+    const std::string name = run["name"], path = run["path"];
+    std::string own = names.contains(name) ? path : name;
+    for (int number = 2; !names.insert(own).second; ++number) own = text(path, " (", number, ")");
+    run["name"] = own;
   }
   match(runs);
   return {{"version", version}, {"made", now_utc()}, {"runs", runs}};

@@ -145,6 +145,18 @@ Json hypervolume_of(const std::vector<search::Evaluated>& all) {
   return told;
 }
 
+// As a shell takes it for one word, whatever is in it.
+std::string shell_word(const std::string& word) {
+  const bool plain = std::ranges::all_of(word, [](unsigned char c) {
+    return std::isalnum(c) ||
+           std::string_view("/._-+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain && !word.empty() && word[0] != '-') return word;
+  std::string quoted = word[0] == '-' ? "./'" : "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 Json model_json(const Json& found, const char* role, const fs::path& run, const spec::Space& by_block,
                 Parts& parts) {
   const auto model = from_json<spec::ModelSpec>(found.at("spec"), "search.json");
@@ -170,14 +182,17 @@ Json model_json(const Json& found, const char* role, const fs::path& run, const 
           {"spec", found.at("spec")},
           {"frame", parts.frame({model.width, model.embedding_width, model.division, model.vocabulary})},
           {"blocks", blocks},
-          {"train", text("heed train ", (run / "models" / (name + ".json")).string(), " --data TEXT -o ",
-                         run.string() + "-" + name)},
+          {"train", text("heed train ", shell_word((run / "models" / (name + ".json")).string()),
+                         " --data TEXT -o ", shell_word(run.string() + "-" + name))},
           {"trained", Json::array()}};
 }
 
 RunView read(const fs::path& run) {
   RunView view;
   const Json config = store::read_json_object(run / "config.json");
+  if (!config.contains("space_says"))
+    throw failure(run.string(),
+                  ": this search was made by an earlier heed; search again, with another folder");
   const spec::Space space = spec::read_space(config.at("space_says"), (run / "config.json").string());
   const Json limits = config.value("limits", Json::object());
   view.json = {{"space", config.at("space")},
@@ -203,8 +218,10 @@ RunView read(const fs::path& run) {
     view.json["hypervolume"] = hypervolume_of(all);
     view.json["candidates"] = std::move(lists);
   });
-  const bool done = fs::exists(run / "search.json");
-  if (done)
+  const bool done = fs::exists(run / "pareto.csv"), told = fs::exists(run / "search.json");
+  if (done && !told)
+    view.problems.push_back("search.json is missing: made by an earlier heed? Measured models are not shown");
+  if (told)
     view.try_to([&] {
       const Json result = store::read_json_object(run / "search.json");
       for (const auto& [list, role] : {std::pair{"models", "model"}, {"baselines", "baseline"}}) {
@@ -219,16 +236,10 @@ RunView read(const fs::path& run) {
   return view;
 }
 
-bool is_in(const fs::path& run) {
-  try {
-    return store::read_json_object(run / "config.json").contains("space_says");
-  } catch (const Error&) {
-    return fs::exists(run / "heed.db");
-  }
-}
-
 }  // namespace
 
-View search_view() { return {"search", is_in, read}; }
+View search_view() {
+  return {"search", [](const fs::path& run) { return fs::exists(run / "heed.db"); }, read};
+}
 
 }  // namespace heed::report

@@ -64,12 +64,9 @@ void RunWatch::stop() {
 
 std::string RunWatch::document() const {
   const std::lock_guard lock(mutex_);
-  return document_.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-int64_t RunWatch::last_change() const {
-  const std::lock_guard lock(mutex_);
-  return last_;
+  Json document = document_;
+  document["change"] = last_;
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<RunWatch::Change> RunWatch::changes_after(int64_t number, double seconds) const {
@@ -98,7 +95,7 @@ void RunWatch::read_again() {
   const std::lock_guard lock(mutex_);
   for (size_t i = 0; i < paths_.size(); ++i) {
     if (!document_.is_null() && document_["runs"][i] == now["runs"][i]) continue;
-    changes_[i] = {++last_, i,
+    changes_[i] = {++last_, i, now["made"],
                    std::make_shared<const std::string>(
                        now["runs"][i].dump(-1, ' ', false, Json::error_handler_t::replace))};
   }
@@ -112,7 +109,10 @@ void RunWatch::watch() {
   while (!news_.wait_for(lock, std::chrono::duration<double>(pause), [&] { return stopped_; })) {
     lock.unlock();
     const double begin = now_seconds();
-    read_again();
+    try {
+      read_again();
+    } catch (const std::exception&) {  // a folder that goes away under our hands; the next look tells
+    }
     pause = std::max(kEvery, (now_seconds() - begin) / kShare);
     lock.lock();
   }

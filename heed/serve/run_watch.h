@@ -21,16 +21,16 @@ class RunWatch {
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  // All runs, as report::document has them, in JSON.
+  // All runs, as report::document has them, in JSON, with the number of the last "change".
   std::string document() const;
 
   // One run as it became: the place in the document, and a counter over all changes.
   struct Change {
     int64_t number = 0;
     size_t place = 0;
+    std::string made;                        // UTC
     std::shared_ptr<const std::string> run;  // JSON
   };
-  int64_t last_change() const;
   // The latest change of each run after that number, oldest first; waits up to `seconds` for one.
   std::vector<Change> changes_after(int64_t number, double seconds) const;
   void stop();  // nobody waits any more

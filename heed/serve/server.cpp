@@ -48,6 +48,7 @@ struct Server::Parts {
     http.set_default_headers({{"Content-Security-Policy", kPolicy},
                               {"X-Content-Type-Options", "nosniff"},
                               {"Referrer-Policy", "no-referrer"},
+                              {"Cross-Origin-Resource-Policy", "same-origin"},
                               {"Cache-Control", "no-store"}});
     http.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
       return refused(request, response) ? httplib::Server::HandlerResponse::Handled
@@ -60,7 +61,9 @@ struct Server::Parts {
     http.Get("/document.json", [this](const httplib::Request&, httplib::Response& response) {
       response.set_content(watch.document(), "application/json");
     });
-    http.Get("/events", [this](const httplib::Request&, httplib::Response& response) { listen(response); });
+    http.Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
+      listen(std::strtoll(request.get_param_value("after").c_str(), nullptr, 10), response);
+    });
   }
 
   // A page of another site can send its reader's browser here under a name of its own; it is not answered.
@@ -68,14 +71,18 @@ struct Server::Parts {
     const std::string host = request.get_header_value("Host"), here = text(":", port);
     const bool known = host == kHost + here || host == "localhost" + here ||
                        (port == 80 && (host == kHost || host == "localhost"));
+    // Browsers say so when the page that asks is of another site.
+    const std::string site = request.get_header_value("Sec-Fetch-Site");
+    const bool own = known && site != "cross-site" && site != "same-site";
     const bool asks = request.method == "GET" || request.method == "HEAD";
-    if (known && asks) return false;
-    response.status = known ? 405 : 403;
-    response.set_content(known ? "only GET is answered\n" : "this name is not served here\n", "text/plain");
+    if (own && asks) return false;
+    response.status = own ? 405 : 403;
+    response.set_content(own ? "only GET is answered\n" : "this is not served to others\n", "text/plain");
     return true;
   }
 
-  void listen(httplib::Response& response) {
+  // What changed after that number, and from then on whatever does.
+  void listen(int64_t after, httplib::Response& response) {
     if (++listeners > kListeners) {
       --listeners;
       response.status = 503;
@@ -84,12 +91,13 @@ struct Server::Parts {
     }
     response.set_chunked_content_provider(
         "text/event-stream",
-        [this, seen = watch.last_change()](size_t, httplib::DataSink& sink) mutable {
+        [this, seen = after](size_t, httplib::DataSink& sink) mutable {
           const auto changes = watch.changes_after(seen, kHeartbeat);
           if (stopping || !sink.is_writable()) return false;
           std::string news = changes.empty() ? ":\n\n" : "";
           for (const RunWatch::Change& change : changes) {
-            news += text("event: run\ndata: {\"place\":", change.place, ",\"run\":", *change.run, "}\n\n");
+            news += text("event: run\ndata: {\"place\":", change.place, ",\"made\":\"", change.made,
+                         "\",\"run\":", *change.run, "}\n\n");
             seen = change.number;
           }
           return sink.write(news.data(), news.size());

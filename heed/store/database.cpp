@@ -2,7 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <cctype>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 #include "heed/base/error.h"
@@ -21,6 +23,18 @@ constexpr int kPatienceMilliseconds = 30000;  // for other writers
   throw failure(path.string(), ": ", what, advice);
 }
 
+// A database that nobody has open needs no files beside it, which a reader may not make, or would leave
+// behind.
+std::string address_to_read(const std::filesystem::path& path) {
+  std::string address = "file:";
+  for (const unsigned char c : std::filesystem::absolute(path).string()) {
+    char coded[4];
+    std::snprintf(coded, sizeof coded, "%%%02x", c);
+    address += std::isalnum(c) || c == '/' ? std::string(1, static_cast<char>(c)) : coded;
+  }
+  return address + (std::filesystem::exists(path.string() + "-wal") ? "?mode=ro" : "?immutable=1");
+}
+
 }  // namespace
 
 std::string database_library() { return heed::text("SQLite ", sqlite3_libversion()); }
@@ -29,9 +43,10 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(dat
 
 Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
   sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(
-      path.c_str(), &opened,
-      mode == kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const int code = mode == kReadOnly ? sqlite3_open_v2(address_to_read(path).c_str(), &opened,
+                                                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, nullptr)
+                                     : sqlite3_open_v2(path.c_str(), &opened,
+                                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   database_.reset(opened);
   if (code != SQLITE_OK) fail(opened, path);
   sqlite3_busy_timeout(opened, kPatienceMilliseconds);

@@ -42,11 +42,15 @@ void LineLog::append(const Json& line) {
                 restored ? "" : "; part of it stayed");
 }
 
+void LineLog::cut_from(const std::function<bool(const Json&)>& first) {
+  cut_at(for_each_line(path_, [&](const Json& line) { return !first(line); }));
+}
+
 void LineLog::cut_after(int64_t step) {
-  cut_at(for_each_line(path_, [&](const Json& line) {
+  cut_from([&](const Json& line) {
     const auto found = line.find("step");
-    return found == line.end() || !found->is_number() || found->get<double>() <= static_cast<double>(step);
-  }));
+    return found != line.end() && found->is_number() && found->get<double>() > static_cast<double>(step);
+  });
 }
 
 void LineLog::cut_at(int64_t bytes) {

@@ -23,6 +23,8 @@ class LineLog {
   // Forgets what was logged after the checkpoint a run goes on from: everything from the first line on whose
   // "step" is larger.
   void cut_after(int64_t step);
+  // Everything from the first such line on.
+  void cut_from(const std::function<bool(const Json& line)>& first);
   // Makes the lines last even if the machine fails; before a checkpoint that counts on them.
   void sync();
 

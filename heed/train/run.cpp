@@ -118,9 +118,14 @@ class Run {
       observer_.note(text("going on from step ", progress_.step));
     }
     folder_->metrics().cut_after(progress_.step);
+    // An evaluation that is still owed may have been made after this checkpoint, and then been lost.
+    if (progress_.owed)
+      folder_->metrics().cut_from([&](const Json& line) {
+        return line.contains("valid") && line.value("step", int64_t{0}) == progress_.step;
+      });
     const auto samples = request_.folder / "samples.jsonl";
     if (request_.sample || std::filesystem::exists(samples)) samples_.emplace(samples);
-    if (samples_) samples_->cut_after(progress_.step);
+    if (samples_) samples_->cut_after(progress_.owed ? progress_.step - 1 : progress_.step);
   }
 
   void step(double begin, int64_t first) {
@@ -182,8 +187,12 @@ class Run {
   void sample() {
     std::vector<int32_t> tokens(static_cast<size_t>(std::min(kPromptTokens, valid_->size())));
     valid_->copy(0, static_cast<int64_t>(tokens.size()), tokens.data());
-    const std::string written = request_.sample(request_.folder / "model", tokens);
-    if (!written.empty()) samples_->append({{"step", progress_.step}, {"text", written}});
+    try {
+      samples_->append(
+          {{"step", progress_.step}, {"text", request_.sample(request_.folder / "model", tokens)}});
+    } catch (const Error& error) {  // no reason to lose a training
+      observer_.note(text("no sample of step ", progress_.step, ": ", error.what()));
+    }
   }
 
   double bytes_per_token() const {

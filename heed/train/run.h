@@ -19,7 +19,7 @@ struct RunRequest {
   double save_seconds = 120;     // between checkpoints
   Json record = Json::object();  // what run.json should say besides seeds and data
   // What the model of that folder writes when it goes on from the tokens; for samples.jsonl, whenever a model
-  // was the best so far. "" for nothing.
+  // was the best so far. An Error is told, and the training goes on.
   std::function<std::string(const std::filesystem::path& model, const std::vector<int32_t>& tokens)> sample;
 };
 

@@ -46,7 +46,7 @@ export function make_runs() {
   writeFileSync(at("table.csv"), table);
   const profile = ["--profile", at("profile.db")];
   heed("search", at("small.toml"), "-o", at("found"), ...profile, "--keep", 6, "--no-baselines", "--strategy", "random", "--samples", 300, "--max-memory", "10MiB");
-  heed("search", at("large.toml"), "-o", at("many"), ...profile, "--keep", 2, "--no-baselines", "--strategy", "random", "--samples", 20000);
+  heed("search", at("large.toml"), "-o", at("many"), ...profile, "--keep", 2, "--no-baselines", "--strategy", "random", "--samples", 26000);
   heed("train", at("found/pick"), "--data", at("text.txt"), "-o", at("first"), "--steps", 60, "--evaluate-every", 20, "--batch", 4, "--length", 16, "--memory", 16);
   heed("train", at("tiny.json"), "--data", at("text.txt"), "-o", at("second"));
   heed("search", "--strategy", "supernet", at("tiny.json"), "--data", at("text.txt"), "-o", at("supernet"), "--layers", 3, "--steps", 60, "--unchanged", 0, "--seeds", 2);

@@ -114,7 +114,18 @@ TEST_F(Documents, WhatIsDamagedIsToldAndTheRestIsShown) {
   std::ofstream(run / "metrics.jsonl") << "{\"step\": \"one\"}\n";
   json = read_run(run);
   EXPECT_EQ(json["kind"], "training");
-  EXPECT_FALSE(json["problems"].empty());
+  EXPECT_TRUE(tells(json, "line 1 without a number for step or loss; left out")) << json["problems"];
+  // What is not finite becomes null on its way into a file.
+  training("run", 25, 40);
+  std::ofstream(run / "metrics.jsonl", std::ios::app)
+      << R"({"step": 26, "loss": null})"
+      << "\n"
+      << R"({"step": 26, "seconds": 1, "valid": {"loss": null, "tokens": 1, "best": false}})"
+      << "\n";
+  json = read_run(run);
+  EXPECT_TRUE(tells(json, "line 28 and 1 more without a number")) << json["problems"];
+  EXPECT_EQ(json["series"]["step"].size(), 25u);
+  EXPECT_EQ(json["valid"]["step"].size(), 2u);
   fs::remove(run / "metrics.jsonl");
   json = read_run(run);
   EXPECT_EQ(json["state"], "empty");
@@ -136,6 +147,8 @@ TEST_F(Documents, WhatIsNoRunIsTold) {
   fs::create_directories(folder_ / "search");
   std::ofstream(folder_ / "search/heed.db") << "x";
   EXPECT_TRUE(tells(read_run(folder_ / "search"), "config.json"));
+  std::ofstream(folder_ / "search/config.json") << R"({"space": "old"})";
+  EXPECT_TRUE(tells(read_run(folder_ / "search"), "made by an earlier heed; search again"));
   fs::create_directories(folder_ / "rank");
   std::ofstream(folder_ / "rank/ranking.json")
       << R"({"models": [{}], "proxies": [{"name": "x", "scores": []}]})";
@@ -157,6 +170,12 @@ TEST_F(Documents, NamesAreUniqueAndModelsMeetTheirTraining) {
       document({search, read_run(training("a/run", 20, 40)), read_run(training("b/run", 9, 40))}, "1");
   EXPECT_EQ(all["runs"][1]["name"], "run");
   EXPECT_EQ(all["runs"][2]["name"], (folder_ / "b/run").string());
+  // Also where a path is what another one is called.
+  Json plain = {{"kind", "unreadable"}, {"name", "run"}, {"path", "run"}};
+  const Json same = document({plain, plain, plain}, "1")["runs"];
+  EXPECT_EQ(same[0]["name"], "run");
+  EXPECT_EQ(same[1]["name"], "run (2)");
+  EXPECT_EQ(same[2]["name"], "run (3)");
   const Json& trained = all["runs"][0]["models"][0]["trained"];
   ASSERT_EQ(trained.size(), 1u) << trained;  // the other was not evaluated yet
   EXPECT_EQ(trained[0]["run"], "run");

@@ -76,7 +76,7 @@ TEST_F(Serving, PagesAreToldWhatChanges) {
     httplib::Client client("127.0.0.1", server_.port());
     client.set_read_timeout(30);
     client.Get(
-        "/events",
+        "/events?after=1",
         [&](const httplib::Response& response) {
           EXPECT_EQ(response.get_header_value("Content-Type"), "text/event-stream");
           return listening = true;
@@ -96,6 +96,29 @@ TEST_F(Serving, PagesAreToldWhatChanges) {
   EXPECT_EQ(event["place"], 0);
   EXPECT_EQ(event["run"]["kind"], "ranking");
   EXPECT_EQ(Json::parse(client_.Get("/document.json")->body)["runs"][0]["kind"], "ranking");
+}
+
+// What happened between the document and the first question for news is not lost.
+TEST_F(Serving, NewsBeginWhereTheDocumentEnds) {
+  const int64_t known = Json::parse(client_.Get("/document.json")->body)["change"];
+  std::ofstream(folder_ / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
+  for (int wait = 0; wait < 1000 && Json::parse(client_.Get("/document.json")->body)["change"] == known;
+       ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::string news;
+  client_.set_read_timeout(5);
+  client_.Get(text("/events?after=", known), [&](const char* data, size_t size) {
+    news.append(data, size);
+    return news.find("\n\n") == std::string::npos;
+  });
+  EXPECT_TRUE(news.starts_with("event: run\ndata: ")) << news;
+}
+
+TEST_F(Serving, NotToPagesOfOtherSites) {
+  for (const char* site : {"cross-site", "same-site"})
+    EXPECT_EQ(client_.Get("/events", httplib::Headers{{"Sec-Fetch-Site", site}})->status, 403) << site;
+  EXPECT_EQ(client_.Get("/", httplib::Headers{{"Sec-Fetch-Site", "none"}})->status, 200);
+  EXPECT_EQ(client_.Get("/", httplib::Headers{{"Sec-Fetch-Site", "same-origin"}})->status, 200);
 }
 
 TEST_F(Serving, ManyListenersLeaveRoomForOthersAndItEndsAtOnce) {

@@ -117,6 +117,27 @@ TEST(Database, ProcessesMayAllBeTheFirst) {
   }
 }
 
+TEST(Database, ReadersLeaveNothingBehindAndNeedNoRightToWrite) {
+  const TemporaryFolder folder;
+  const auto place = folder / "a folder? 100%";
+  std::filesystem::create_directories(place);
+  {
+    const Database database(place / "a.db");
+    database.execute("CREATE TABLE things (name TEXT)");
+    database.execute("INSERT INTO things VALUES ('x')");
+    EXPECT_EQ(count(Database(place / "a.db", Database::kReadOnly)), 1);  // while it is written
+  }
+  EXPECT_EQ(count(Database(place / "a.db", Database::kReadOnly)), 1);
+  const auto files = std::distance(std::filesystem::directory_iterator(place), {});
+  EXPECT_EQ(files, 1);
+  EXPECT_NE(failure_of([&] {
+              Database(place / "a.db", Database::kReadOnly).execute("DELETE FROM things");
+            }).find("readonly"),
+            std::string::npos);
+  EXPECT_NE(failure_of([&] { Database(place / "b.db", Database::kReadOnly); }), "");
+  EXPECT_FALSE(std::filesystem::exists(place / "b.db"));
+}
+
 TEST(Database, SaysWhatIsInTheWay) {
   const TemporaryFolder folder;
   EXPECT_NE(failure_of([&] { Database(folder / "none/a.db"); }).find("unable to open database file"),

@@ -4,6 +4,7 @@
 export interface HeedDocument {
   version: string; // of heed
   made: string; // UTC, "2026-11-16 12:30:00"
+  change?: number; // of a live document: what it knows; later changes come as events
   runs: Run[];
 }
 
@@ -187,5 +188,6 @@ export interface DeviceRun extends AnyRun {
 // `heed serve` sends this for each run that has changed, as the data of a server-sent event named "run".
 export interface RunEvent {
   place: number; // in `runs`
+  made: string; // as in the document
   run: Run;
 }

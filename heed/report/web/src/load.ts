@@ -21,7 +21,7 @@ function embedded(): HeedDocument | null {
 export function with_run(before: HeedDocument, event: RunEvent): HeedDocument {
   const runs = before.runs.slice();
   runs[Math.min(event.place, runs.length)] = event.run;
-  return { ...before, runs };
+  return { ...before, made: event.made, runs };
 }
 
 function reason(error: unknown): string {
@@ -38,14 +38,14 @@ function follow(change: (update: (before: Loaded) => Loaded) => void): () => voi
     clearTimeout(timer);
     timer = window.setTimeout(connect, retry_ms);
   };
-  const listen = () => {
-    source = new EventSource("events");
+  const listen = (after: number) => {
+    source = new EventSource(`events?after=${after}`);
     source.addEventListener("run", (message: MessageEvent<string>) => {
       const event = JSON.parse(message.data) as RunEvent;
       change((before) => (before.document ? { ...before, document: with_run(before.document, event) } : before));
     });
     source.onopen = () => change((before) => ({ ...before, connection: "live", problem: "" }));
-    // Events that were missed do not come again: a new connection begins with a new document.
+    // A new connection begins with a new document.
     source.onerror = () => lose("the server does not answer");
   };
   const connect = async () => {
@@ -54,7 +54,7 @@ function follow(change: (update: (before: Loaded) => Loaded) => void): () => voi
       if (!answer.ok) throw new Error(`document.json: the server answered ${answer.status}`);
       const fetched = (await answer.json()) as HeedDocument;
       change((before) => ({ ...before, document: fetched }));
-      listen();
+      listen(fetched.change ?? 0);
     } catch (error) {
       lose(reason(error));
     }

@@ -17,7 +17,7 @@ export function within(rows: Rows, limits: Limits): Uint8Array {
     if (limit === null) return;
     for (let row = 0; row < rows.count; row += 1) if (values[row]! > limit) kept[row] = 0;
   };
-  at_most(rows.latency, limits.latency);
+  at_most(rows.known_latency, limits.latency);
   at_most(rows.memory, limits.memory);
   at_most(rows.total, limits.total);
   if (limits.score !== null) {

@@ -74,7 +74,7 @@ export function quantities_of(rows: Rows): Quantity[] {
       better: "less",
       format: bytes,
       values: rows.memory,
-      measured: (model) => model.measured_bytes,
+      measured: (model) => model.planned_bytes,
     },
     {
       name: "decoder",

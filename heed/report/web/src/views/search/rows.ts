@@ -10,7 +10,8 @@ export interface Rows {
   count: number;
   models: number; // without baselines
   score: Float64Array;
-  latency: Float64Array; // predicted; of baselines measured
+  latency: Float64Array; // predicted; measured where nothing is predicted
+  known_latency: Float64Array; // measured, or else predicted: what limits are held against
   memory: Float64Array;
   decoder: Float64Array;
   total: Float64Array;
@@ -51,13 +52,17 @@ export function rows_of(run: SearchRun): Rows {
   const on_front = new Uint8Array(count);
   for (const row of candidates.front) on_front[row] = 1;
 
+  const latency = column(candidates.latency_ms, (model) => model.predicted_ms ?? model.measured_ms);
+  const known_latency = latency.map((value, row) => run.models[found[row]!]?.measured_ms ?? value);
+
   let texts: string[] | null = null;
   const rows: Rows = {
     run,
     count,
     models: evaluated + further.filter((place) => run.models[place]!.role === "model").length,
     score: column(candidates.score, (model) => model.score),
-    latency: column(candidates.latency_ms, (model) => model.predicted_ms ?? model.measured_ms),
+    latency,
+    known_latency,
     memory: column(candidates.memory, (model) => model.planned_bytes),
     decoder: column(candidates.decoder, (model) => model.decoder),
     total: column(candidates.total, (model) => model.total),
