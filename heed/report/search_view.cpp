@@ -166,6 +166,7 @@ Json model_json(const Json& found, const char* role, const fs::path& run, const 
   const Json& measured = found.at("measured_seconds");
   const double predicted = found.at("predicted_seconds");
   const std::string name = found.at("name");
+  const fs::path recipe = run / "models" / (name + ".json");
   return {{"name", name},
           {"role", role},
           {"picks", found.at("picks")},
@@ -182,8 +183,9 @@ Json model_json(const Json& found, const char* role, const fs::path& run, const 
           {"spec", found.at("spec")},
           {"frame", parts.frame({model.width, model.embedding_width, model.division, model.vocabulary})},
           {"blocks", blocks},
-          {"train", text("heed train ", shell_word((run / "models" / (name + ".json")).string()),
-                         " --data TEXT -o ", shell_word(run.string() + "-" + name))},
+          {"train", fs::exists(recipe) ? text("heed train ", shell_word(recipe.string()), " --data TEXT -o ",
+                                              shell_word(run.string() + "-" + name))
+                                       : ""},
           {"trained", Json::array()}};
 }
 
@@ -224,7 +226,10 @@ RunView read(const fs::path& run) {
   if (told)
     view.try_to([&] {
       const Json result = store::read_json_object(run / "search.json");
-      for (const auto& [list, role] : {std::pair{"models", "model"}, {"baselines", "baseline"}}) {
+      for (const auto& [list, role] : {std::pair{"models", "model"},
+                                       {"dominated", "model"},
+                                       {"dropped", "model"},
+                                       {"baselines", "baseline"}}) {
         for (const Json& found : result.at(list))
           view.json["models"].push_back(model_json(found, role, run, by_block, parts));
       }

@@ -85,8 +85,12 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
     EXPECT_NEAR(ms, candidates["latency_ms"][i].get<double>(), 1e-9 + 1e-6 * ms) << i;
   }
   bool trained = false;
+  const Json result = Json::parse(content(path("found/search.json")));
+  EXPECT_EQ(search["models"].size(),
+            result["models"].size() + result["dominated"].size() + result["dropped"].size());
   for (const Json& model : search["models"]) {
-    EXPECT_TRUE(fs::exists(path("found/models/" + model["name"].get<std::string>() + ".json")));
+    EXPECT_EQ(fs::exists(path("found/models/" + model["name"].get<std::string>() + ".json")),
+              model["train"] != "");
     trained = trained || !model["trained"].empty();
   }
   EXPECT_TRUE(trained);

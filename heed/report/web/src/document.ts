@@ -42,7 +42,7 @@ export interface Frame {
   ms: number | null;
 }
 
-// A model that was measured whole.
+// A model that was measured whole, also if others then proved better or it broke a limit.
 export interface FoundModel {
   name: string;
   role: "model" | "baseline";
@@ -59,7 +59,7 @@ export interface FoundModel {
   arch: string; // "(sf)x4"
   frame: number; // places in SearchRun.frames and .blocks
   blocks: number[];
-  train: string; // the command that trains it
+  train: string; // the command that trains it; "" if the search left no recipe for it
   // From training runs of the same document with the same model; "valid" parts of their texts.
   trained: { run: string; loss: number; unit: Unit }[];
 }
