@@ -95,7 +95,8 @@ Json limit(const Json& limits, const char* name, double factor = 1) {
 
 Json empty_candidates() {
   Json lists = Json::object();
-  for (const char* name : {"score", "latency_ms", "memory", "decoder", "total", "frame", "blocks", "front"})
+  for (const char* name :
+       {"key", "score", "latency_ms", "memory", "decoder", "total", "frame", "blocks", "front"})
     lists[name] = Json::array();
   return lists;
 }
@@ -112,6 +113,7 @@ std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::
                                rows.integer(6)};
     all.push_back({space.candidate_of(rows.text(0)), cost, rows.real(1)});
     const search::Evaluated& e = all.back();
+    lists["key"].push_back(rows.text(0));
     lists["frame"].push_back(parts.frame(e.candidate.frame));
     Json blocks = Json::array();
     for (const spec::Layer& layer : e.candidate.layers) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
+
+#include "heed/spec/space.h"
 
 namespace heed::spec {
 namespace {
@@ -34,6 +37,26 @@ Json parse(const std::string& content, const std::string& what) {
 }
 
 const std::vector<std::string> kKeys = {"about", "published", "model", "data", "training", "evaluation"};
+
+// "found:128/0/1/256 r/64 sf4:512": a folder that a search left, and how it names a model of its space.
+std::optional<Recipe> candidate_of_search(const std::string& name) {
+  for (size_t colon = name.find(':'); colon != std::string::npos; colon = name.find(':', colon + 1)) {
+    const fs::path config = fs::path(name.substr(0, colon)) / "config.json";
+    std::ifstream file(config);
+    if (!file) continue;
+    const Json json = parse(std::string(std::istreambuf_iterator<char>(file), {}), config.string());
+    if (!json.is_object() || !json.contains("space_says"))
+      throw usage_error("'", name, "': ", config.parent_path().string(),
+                        " is no search, which would name models");
+    Space space = read_space(json["space_says"], config.string());
+    space.name = json.value("space", "");
+    Recipe recipe = space.recipe_of(space.candidate_of(name.substr(colon + 1)));
+    validate(recipe.model);
+    recipe.name = name;
+    return recipe;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -70,6 +93,7 @@ Json to_json(const Recipe& recipe) {
 }
 
 Recipe load_recipe(const std::string& name_or_path) {
+  if (const auto candidate = candidate_of_search(name_or_path)) return *candidate;
   fs::path path = name_or_path;
   if (fs::is_directory(path))
     throw usage_error("'", name_or_path,

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -152,19 +151,19 @@ void RunFolder::take_back() {
 }
 
 bool is_in_use(const fs::path& folder) {
+  const fs::path lock = folder / kLockFile;
   struct stat file = {};
-  if (::stat((folder / kLockFile).c_str(), &file) != 0) return false;
-  // "1: FLOCK  ADVISORY  WRITE 708 fe:01:12345 0 EOF"
+  if (::stat(lock.c_str(), &file) != 0) return false;
+  std::string owner;
+  std::ifstream(lock) >> owner;
+  // "1: FLOCK  ADVISORY  WRITE 708 fe:01:12345 0 EOF": who, and the file's number. Devices go by other names on
+  // some file systems, so the owner that the lock's file names has to be the one.
   std::ifstream locks("/proc/locks");
-  char place[64];
-  std::snprintf(place, sizeof place, "%02x:%02x:%llu", major(file.st_dev), minor(file.st_dev),
-                static_cast<unsigned long long>(file.st_ino));
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words(line);
-    std::string word;
-    bool waits = false;
-    for (int i = 0; i < 6 && words >> word; ++i) waits = waits || word == "->";
-    if (!waits && word == place) return true;
+    std::string number, kind, advisory, access, process, place;
+    words >> number >> kind >> advisory >> access >> process >> place;
+    if (kind == "FLOCK" && process == owner && place.ends_with(text(":", file.st_ino))) return true;
   }
   return false;
 }

@@ -171,6 +171,13 @@ test("the command is copied", async () => {
   await by(page, "copy").first().click();
   await page.getByText("copied").waitFor();
   assert.equal(await page.evaluate(() => window.copied), command);
+  // A candidate that was not measured is trained by its name.
+  const search = search_of(document_of("all.html"));
+  await by(page, "words").fill("#");
+  const row = Number(await by(page, "model-row").first().getAttribute("data-row"));
+  await by(page, "model-row").first().click();
+  const named = await by(page, "train-command").first().innerText();
+  assert.ok(named.includes(`${search.path}:${search.candidates.key[row]}`), named);
   await close(page);
 });
 

@@ -84,6 +84,14 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
     EXPECT_EQ(total, candidates["total"][i]) << i;
     EXPECT_NEAR(ms, candidates["latency_ms"][i].get<double>(), 1e-9 + 1e-6 * ms) << i;
   }
+  // Each has a recipe by its name.
+  const std::string named = path("found") + ":" + candidates["key"][count - 1].get<std::string>();
+  const Outcome described = heed("describe '" + named + "' --json");
+  ASSERT_EQ(described.code, 0) << described.output;
+  EXPECT_EQ(Json::parse(described.out)["params"]["total"], candidates["total"][count - 1])
+      << described.out;
+  refuses("describe '" + path("found") + ":16/0/1/256 x4'", 1, "has a layer 'x4' that the space");
+  refuses("describe '" + path("found") + ":'", 1, "names no model of the space");
   bool trained = false;
   const Json result = Json::parse(content(path("found/search.json")));
   EXPECT_EQ(search["models"].size(),

@@ -76,6 +76,7 @@ export interface SearchRun extends AnyRun {
   blocks: Block[];
   // One entry per candidate in every list, in the order they were evaluated.
   candidates: {
+    key: string[]; // "RUN:KEY" is a recipe for `heed train`
     score: number[];
     latency_ms: number[];
     memory: number[]; // bytes, predicted

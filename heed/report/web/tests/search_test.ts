@@ -27,6 +27,7 @@ const run: SearchRun = {
   frames: [{ width: 8, embedding_width: 8, vocabulary: 256, parameters: 1, bytes: 4, ms: 1 }],
   blocks: [block("s"), block("f")],
   candidates: {
+    key: ["a", "b", "c"],
     score: [1, 2, 3],
     latency_ms: [1, 2, 3],
     memory: [10, 20, 30],

@@ -103,9 +103,19 @@ function Model({ rows, row, shared, titled }: { rows: Rows; row: number; shared:
         ))}
       </dl>
       <Architecture blocks={blocks_of(rows, row)} frame={frame_of(rows, row)} shared={shared} />
-      {model?.train ? <Command text={model.train} /> : <p class="quiet">Only measured models have a recipe in the run's models/ folder; this one has none to train it by.</p>}
+      <Command text={model?.train || training_command(rows, row)} />
     </div>
   );
+}
+
+// For a shell, whatever is in the path.
+function shell_word(word: string): string {
+  return /^[\w./][\w./+,:@%-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+function training_command(rows: Rows, row: number): string {
+  const { path, candidates } = rows.run;
+  return `heed train ${shell_word(`${path}:${candidates.key[row] ?? ""}`)} --data TEXT -o ${shell_word(`${path}-${row + 1}`)}`;
 }
 
 function Command({ text }: { text: string }) {

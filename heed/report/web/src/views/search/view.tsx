@@ -1,6 +1,6 @@
 // A search: chart, limits, table and the chosen model, all of the same rows.
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { SearchRun } from "../../document.ts";
 import { Nothing, Panel } from "../../parts.tsx";
 import { csv_of, download } from "./csv.ts";
@@ -41,8 +41,15 @@ function Search({ run }: { run: SearchRun }) {
   const shown = places.reduce((sum, row) => sum + Number(row < rows.models), 0);
   const baselines = rows.count - rows.models;
 
-  // Live changes add candidates before the measured models that are none; a choice among those would be another's.
-  useEffect(() => choose((before) => (Math.max(before.selected ?? 0, before.pinned ?? 0) < run.candidates.score.length ? before : nothing_chosen)), [rows]);
+  // Live changes add candidates before the measured models that are none: a choice among those would be another's, and a box
+  // would leave out what is new.
+  const evaluated = useRef(run.candidates.score.length);
+  useEffect(() => {
+    const stays = (row: number | null) => row === null || row < evaluated.current;
+    choose((before) => (stays(before.selected) && stays(before.pinned) ? before : nothing_chosen));
+    if (run.candidates.score.length !== evaluated.current) brush(null);
+    evaluated.current = run.candidates.score.length;
+  }, [rows]);
 
   const set_limit = (name: Limited, value: number | null) => set_limits((before) => ({ ...before, [name]: value }));
   const select = (row: number) => choose((before) => ({ ...before, selected: row }));
