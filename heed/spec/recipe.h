@@ -37,7 +37,8 @@ struct Recipe {
 
 Recipe read_recipe(const Json& json, const std::string& what);
 Json to_json(const Recipe& recipe);  // read_recipe gives it back, but for the name
-// From a file, or by name from the folder of recipes ("gpt2-124m"). Checked.
+// From a file, or by name from the folder of recipes ("gpt2-124m"), or by name from what a search left
+// ("found:128/0/1/256 r/64 sf4:512"). Checked.
 Recipe load_recipe(const std::string& name_or_path);
 // All in the folder of recipes, by name. HEED_RECIPES overrides the folder the program was built with.
 std::vector<std::string> recipe_names();
