@@ -155,8 +155,8 @@ bool is_in_use(const fs::path& folder) {
   if (::stat(lock.c_str(), &file) != 0) return false;
   std::string owner;
   std::ifstream(lock) >> owner;
-  // "1: FLOCK  ADVISORY  WRITE 708 fe:01:12345 0 EOF": who, and the file's number. Devices go by other names on
-  // some file systems, so the owner that the lock's file names has to be the one.
+  // "1: FLOCK  ADVISORY  WRITE 708 fe:01:12345 0 EOF": who, and the file's number. Devices go by other names
+  // on some file systems, so the owner that the lock's file names has to be the one.
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words(line);
