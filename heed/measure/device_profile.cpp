@@ -12,6 +12,20 @@ std::string piece_key(const spec::ModelSpec& model, int64_t length) {
   return key.dump();
 }
 
+StoredTimings read_timings(const store::Database& database, int64_t device) {
+  StoredTimings stored;
+  store::Statement rows(
+      database,
+      "SELECT piece, median, low, high, runs, measured FROM timings WHERE device = ? ORDER BY piece, round");
+  for (rows.with(device); rows.step();) {
+    const std::string key = rows.text(0);
+    stored.rounds[key].push_back(
+        {rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))});
+    stored.dates[key] = rows.text(5);
+  }
+  return stored;
+}
+
 DeviceProfile::DeviceProfile(const store::Database& database, const Device& device) : database_(database) {
   database.transaction([&] {
     database.execute(
@@ -34,21 +48,14 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   device_ = id.integer(0);
   store::Statement peak(database, "SELECT flops FROM peaks WHERE device = ?");
   if (peak.with(device_).step()) peak_flops_ = peak.real(0);
-  store::Statement rows(
-      database,
-      "SELECT piece, median, low, high, runs, measured FROM timings WHERE device = ? ORDER BY piece, round");
-  for (rows.with(device_); rows.step();) {
-    const std::string key = rows.text(0);
-    rounds_[key].push_back({rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))});
-    dates_[key] = rows.text(5);
-  }
-  for (const auto& [key, rounds] : rounds_) pieces_[key] = combine(rounds);
+  stored_ = read_timings(database, device_);
+  for (const auto& [key, rounds] : stored_.rounds) pieces_[key] = combine(rounds);
 }
 
 const std::vector<Timing>& DeviceProfile::rounds(const std::string& key) const {
   static const std::vector<Timing> none;
-  const auto found = rounds_.find(key);
-  return found == rounds_.end() ? none : found->second;
+  const auto found = stored_.rounds.find(key);
+  return found == stored_.rounds.end() ? none : found->second;
 }
 
 std::optional<Timing> DeviceProfile::find(const std::string& key) const {
@@ -77,9 +84,9 @@ void DeviceProfile::add(const std::map<std::string, Timing>& timings) {
   store::Statement now(database_, "SELECT CURRENT_TIMESTAMP");
   now.step();
   for (const auto& [key, timing] : timings) {
-    dates_[key] = now.text(0);
-    rounds_[key].push_back(timing);
-    pieces_[key] = combine(rounds_[key]);
+    stored_.dates[key] = now.text(0);
+    stored_.rounds[key].push_back(timing);
+    pieces_[key] = combine(stored_.rounds[key]);
   }
 }
 

@@ -15,13 +15,22 @@ namespace heed::measure {
 // Names a piece: everything in the model that is not as its backbone has it, and the tokens of a segment.
 std::string piece_key(const spec::ModelSpec& model, int64_t length);
 
+// What a database holds about a device, by piece.
+struct StoredTimings {
+  std::map<std::string, std::vector<Timing>> rounds;
+  std::map<std::string, std::string> dates;  // of the last round, UTC
+};
+StoredTimings read_timings(const store::Database& database, int64_t device);
+
 class DeviceProfile {
  public:
   DeviceProfile(const store::Database& database, const Device& device);
 
   const std::map<std::string, Timing>& pieces() const { return pieces_; }
   std::optional<Timing> find(const std::string& key) const;
-  const std::string& date(const std::string& key) const { return dates_.at(key); }  // of the last round, UTC
+  const std::string& date(const std::string& key) const {
+    return stored_.dates.at(key);
+  }  // of the last round, UTC
   const std::vector<Timing>& rounds(const std::string& key) const;
   // Operations of matrix products per second (timing.h); 0 before it is saved.
   double peak_flops() const { return peak_flops_; }
@@ -33,9 +42,8 @@ class DeviceProfile {
   const store::Database& database_;
   int64_t device_;
   double peak_flops_ = 0;
-  std::map<std::string, std::vector<Timing>> rounds_;
+  StoredTimings stored_;
   std::map<std::string, Timing> pieces_;
-  std::map<std::string, std::string> dates_;
 };
 
 }  // namespace heed::measure

@@ -1,5 +1,3 @@
-#include <map>
-
 #include "heed/graph/count.h"
 #include "heed/measure/device_profile.h"
 #include "heed/measure/timed_model.h"
@@ -61,23 +59,14 @@ RunView read(const fs::path& run) {
   });
   if (devices.step())
     view.problems.push_back("it holds other devices too; the one with the most timings is shown");
-  std::map<std::string, std::vector<measure::Timing>> rounds;
-  std::map<std::string, std::string> dates;
-  store::Statement rows(
-      database,
-      "SELECT piece, median, low, high, runs, measured FROM timings WHERE device = ? ORDER BY piece, round");
-  for (rows.with(id); rows.step();) {
-    const std::string key = rows.text(0);
-    rounds[key].push_back({rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))});
-    dates[key] = rows.text(5);
-  }
-  for (const auto& [key, timings] : rounds) {
+  measure::StoredTimings stored = measure::read_timings(database, id);
+  for (const auto& [key, timings] : stored.rounds) {
     view.try_to([&] {
       const measure::Timing timing = measure::combine(timings);
       Json piece = piece_of(key);
       piece["ms"] = 1e3 * timing.median, piece["low_ms"] = 1e3 * timing.low,
       piece["high_ms"] = 1e3 * timing.high;
-      piece["date"] = dates[key];
+      piece["date"] = stored.dates[key];
       view.json["pieces"].push_back(std::move(piece));
     });
   }
