@@ -50,6 +50,7 @@ TEST_F(Verbs, ServeShowsARunAndEndsWhenAsked) {
   refuses(heed::text("serve ", run, " --port ", port), 1, "cannot be had; give another with --port");
   child.send(SIGINT);
   EXPECT_EQ(child.status(), 0);
+  EXPECT_TRUE(contains(heed("serve --help"), "on this machine alone"));
   refuses("serve " + run + " --port 70000", 2, "--port is 70000");
   refuses("serve " + path("none"), 2, "is not there");
 }
