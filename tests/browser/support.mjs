@@ -62,7 +62,7 @@ export function document_of(name) {
   return JSON.parse(readFileSync(at(name), "utf8").match(/<script id="document" type="application\/json">(.*?)<\/script>/s)[1]);
 }
 
-export const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+export const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
 // `target`: a page in `made`, or an address. What the browser complains of fails the test when it closes the page.
 export async function open(target, options = {}) {
