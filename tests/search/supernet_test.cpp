@@ -358,7 +358,7 @@ TEST_F(SupernetRuns, LatencyCanDecide) {
   for (const LatencyTerm term : {LatencyTerm::kLogPower, LatencyTerm::kPower}) {
     asked.folder = folder_ / text("run", static_cast<int>(term));
     asked.settings.latency_term = term;
-    asked.settings.alpha = 1, asked.settings.beta = 30, asked.settings.theta_rate = 0.1;
+    asked.settings.alpha = 1, asked.settings.beta = 10, asked.settings.theta_rate = 0.1;
     const SupernetResult result = run_supernet(asked, observer);
     EXPECT_TRUE(observer.profiled);
     ASSERT_EQ(result.times.blocks.size(), 3u);
