@@ -44,8 +44,7 @@ class Report : public Verb {
     if (!fs::is_regular_file(out_))
       throw usage_error("report: ", out_, " is no file; give one with -o FILE.html");
     const MappedFile before(out_);
-    if (before.size() > 0 &&
-        before.text().find(R"(<script id="document" type="application/json">)") == std::string_view::npos)
+    if (before.size() > 0 && !report::is_page(before.text()))
       throw usage_error("report: ", out_, " is there and no page of heed's; give another file");
   }
 

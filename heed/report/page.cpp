@@ -49,4 +49,6 @@ std::string page_with(const Json& document) {
   return whole;
 }
 
+bool is_page(std::string_view text) { return text.find(kBefore) != std::string_view::npos; }
+
 }  // namespace heed::report

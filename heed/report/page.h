@@ -13,5 +13,7 @@ std::string_view empty_page();
 
 // With the document inside, to be opened from disk.
 std::string page_with(const Json& document);
+// Whether a text is such a page, of this version or another.
+bool is_page(std::string_view text);
 
 }  // namespace heed::report

@@ -14,18 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMoments = 200, kPoints = 1000;
 
-// Blocks of each letter in each third of the layers.
-Json slices_json(const std::string& by_layer, const std::string& letters) {
-  Json slices = Json::array();
-  for (const auto& slice : search::slices_of(by_layer)) {
-    Json counts = Json::object();
-    for (const char letter : letters)
-      counts[std::string(1, letter)] = slice.contains(letter) ? slice.at(letter) : 0;
-    slices.push_back(counts);
-  }
-  return slices;
-}
-
 std::vector<Json> lines_of(const fs::path& file, RunView& view) {
   std::vector<Json> lines;
   view.try_to([&] {
@@ -83,7 +71,7 @@ Json read_seed(const fs::path& folder, int64_t number, const search::SupernetSet
   std::string found = by_layer;
   std::erase(found, 'i');
   seed["arch"] = found.empty() ? "" : spec::format_arch(found);
-  if (!by_layer.empty()) seed["slices"] = slices_json(by_layer, settings.letters);
+  if (!by_layer.empty()) seed["slices"] = search::slices_json(by_layer, settings.letters);
   return seed;
 }
 

@@ -86,8 +86,9 @@ class Search {
         observer_.profiling(progress);
         check_stop();
       });
-    store::write_json_object(request_.folder / "blocks.json",
-                             block_table(space_, profiled ? &profile_ : nullptr));
+    if (!fs::exists(request_.folder / "blocks.json"))
+      store::write_json_object(request_.folder / "blocks.json",
+                               block_table(space_, profiled ? &profile_ : nullptr));
     lap(result_.seconds_profile);
     take_back_if_refused([&] { evaluate_all(); });
     lap(result_.seconds_search);

@@ -37,4 +37,15 @@ Slices slices_of(const std::string& by_layer) {
   return slices;
 }
 
+Json slices_json(const std::string& by_layer, const std::string& letters) {
+  Json slices = Json::array();
+  for (const auto& slice : slices_of(by_layer)) {
+    Json counts = Json::object();
+    for (const char letter : letters)
+      counts[std::string(1, letter)] = slice.contains(letter) ? slice.at(letter) : 0;
+    slices.push_back(counts);
+  }
+  return slices;
+}
+
 }  // namespace heed::search

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/fields.h"
+
 namespace heed::search {
 
 // Probabilities of the blocks, layer by layer.
@@ -25,5 +27,7 @@ Choice choice_of(const std::string& letters, const std::vector<std::vector<doubl
 // figure 3).
 using Slices = std::array<std::map<char, int64_t>, 3>;
 Slices slices_of(const std::string& by_layer);
+// The same with a number for every one of the letters.
+Json slices_json(const std::string& by_layer, const std::string& letters);
 
 }  // namespace heed::search

@@ -47,13 +47,6 @@ const fs::path& made(const fs::path& folder) {
 }  // namespace
 
 Json to_json(const SeedResult& r) {
-  Json slices = Json::array();
-  for (const auto& slice : slices_of(r.choice.by_layer())) {
-    Json counts = Json::object();
-    for (const char letter : r.choice.letters)
-      counts[std::string(1, letter)] = slice.contains(letter) ? slice.at(letter) : 0;
-    slices.push_back(counts);
-  }
   const std::string found = r.choice.found();
   return {{"seed", r.seed},
           {"steps", r.steps},
@@ -64,7 +57,7 @@ Json to_json(const SeedResult& r) {
           {"letters", r.choice.letters},
           {"by_layer", r.choice.by_layer()},
           {"arch", found.empty() ? "" : spec::format_arch(found)},
-          {"slices", slices},
+          {"slices", slices_json(r.choice.by_layer(), r.choice.letters)},
           {"probabilities", r.choice.probabilities}};
 }
 
