@@ -1,11 +1,11 @@
 #include "heed/serve/server.h"
 
-#include <httplib.h>
-
 #include <atomic>
+#include <thread>
 
 #include "heed/base/error.h"
 #include "heed/report/page.h"
+#include "heed/serve/connections.h"
 #include "heed/serve/run_watch.h"
 
 namespace heed::serve {
@@ -14,7 +14,6 @@ namespace {
 constexpr const char* kHost = "127.0.0.1";
 constexpr int kListeners = 8;  // pages that wait for news at once
 constexpr int kThreads = 4 + kListeners;
-constexpr int kSeconds = 5;        // for a request to come, or an answer to go
 constexpr double kHeartbeat = 10;  // seconds: a page that went away is noticed by then
 // What a page may do: run its own script, ask this server, and nothing else.
 constexpr const char* kPolicy =
@@ -29,6 +28,7 @@ struct Server::Parts {
   ~Parts() {
     stopping = true;
     watch.stop();
+    http.end_connections();
     http.stop();
     if (thread.joinable()) thread.join();
   }
@@ -40,11 +40,8 @@ struct Server::Parts {
       const int yes = 1;
       setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     });
-    http.set_tcp_nodelay(true);  // 500 times as many requests a second on a kept connection
+    http.set_tcp_nodelay(true);  // small parts of an answer do not wait for each other
     http.set_payload_max_length(1024);
-    http.set_read_timeout(kSeconds);
-    http.set_write_timeout(kSeconds);
-    http.set_keep_alive_timeout(kSeconds);
     http.set_default_headers({{"Content-Security-Policy", kPolicy},
                               {"X-Content-Type-Options", "nosniff"},
                               {"Referrer-Policy", "no-referrer"},
@@ -106,7 +103,7 @@ struct Server::Parts {
   }
 
   RunWatch watch;
-  httplib::Server http;
+  HeldServer http;
   std::thread thread;
   int port = 0;
   std::atomic<int> listeners = 0;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -145,8 +148,52 @@ TEST_F(Serving, ManyListenersLeaveRoomForOthersAndItEndsAtOnce) {
   EXPECT_EQ(page->status, 200);
   const auto begin = std::chrono::steady_clock::now();
   server_ = Server({folder_.path()}, "1.2.3", 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
   for (std::thread& thread : pages) thread.join();
+}
+
+// A byte now and then, on more connections than there are threads: a request has a time in all.
+TEST_F(Serving, DawdlersKeepNobodyWaitingForLong) {
+  std::vector<int> dawdlers;
+  for (int i = 0; i < 12; ++i) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET, address.sin_port = htons(static_cast<uint16_t>(server_.port()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    dawdlers.push_back(socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(connect(dawdlers.back(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  std::atomic<bool> done = false;
+  std::thread dawdling([&] {
+    for (; !done; std::this_thread::sleep_for(std::chrono::milliseconds(200)))
+      for (const int dawdler : dawdlers) send(dawdler, "G", 1, MSG_NOSIGNAL);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  client_.set_read_timeout(20);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto page = client_.Get("/");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_TRUE(page);
+  done = true;
+  dawdling.join();
+  for (const int dawdler : dawdlers) close(dawdler);
+}
+
+// One that asks and reads nothing, and one that says nothing at all.
+TEST_F(Serving, TheEndEndsEveryConnection) {
+  httplib::Client silent("127.0.0.1", server_.port());
+  std::atomic<bool> connected = false;
+  std::thread page([&] {
+    silent.set_read_timeout(30);
+    silent.Get(
+        "/events", [&](const httplib::Response&) { return connected = true; },
+        [](const char*, size_t) { return true; });
+  });
+  for (int wait = 0; wait < 1000 && !connected; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const auto begin = std::chrono::steady_clock::now();
+  server_ = Server({folder_.path()}, "1.2.3", 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
+  page.join();
 }
 
 TEST_F(Serving, APortThatIsTakenIsTold) {
