@@ -36,7 +36,7 @@ double parse(const std::string& written, const std::string& what, std::span<cons
 
 int64_t parse_count(const std::string& written, const std::string& what) {
   constexpr Unit kUnits[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}};
-  constexpr const char* kExample = "a whole number, such as 5000, 300K, 2.5M or 1G";
+  constexpr const char* kExample = "a whole number from 0 on, such as 5000, 300K, 2.5M or 1G";
   const double value = parse(written, what, kUnits, kExample), whole = std::round(value);
   // 2.3M is a whole number though 2.3 has no exact double.
   if (std::abs(value - whole) > 1e-9 * value || whole >= 0x1p63)

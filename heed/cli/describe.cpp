@@ -196,8 +196,9 @@ class Describe : public Verb {
 }  // namespace
 
 VerbEntry describe_verb() {
-  return {"describe", "Draws, counts and plans a model: parameters, FLOPs, exact memory. Runs nothing.",
-          "heed describe par-base-wt103",
+  return {"describe",
+          "Draws, counts and plans a model: parameters, FLOPs, exact memory. Runs nothing.",
+          {"heed describe par-base-wt103", "heed describe par-base-wt103 --json", "heed describe run"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Describe>(); }};
 }
 

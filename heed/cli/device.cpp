@@ -17,14 +17,13 @@ class DeviceVerb : public Verb {
   void declare(Flags& flags) override {
     flags.positional("space", space_, "measure what this space needs; without one the profile is shown",
                      false);
-    flags.option("profile", profile_, "database of this device's profile; one per user if not given");
+    flags.path("profile", profile_, "database of this device's profile; one per user if not given");
     flags.option("check", check_,
                  "measure so many random models whole and compare with the sums of their pieces");
     flags.flag("json", json_, "print JSON");
   }
 
   void run() override {
-    if (check_ < 0) throw usage_error("device: --check is ", check_, "; it must be 0 or more");
     if (check_ > 0 && space_.empty()) throw usage_error("device: --check needs a space to draw models from");
     const measure::Device device = measure::this_device();
     const store::Database database(profile_path(profile_));
@@ -138,8 +137,9 @@ class DeviceVerb : public Verb {
 }  // namespace
 
 VerbEntry device_verb() {
-  return {"device", "Measures how long blocks take on this machine, and shows what is known.",
-          "heed device lts-txl --check 30",
+  return {"device",
+          "Measures how long blocks take on this machine, and shows what is known.",
+          {"heed device", "heed device letters --check 30"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<DeviceVerb>(); }};
 }
 

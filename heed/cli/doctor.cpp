@@ -5,6 +5,7 @@
 
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
+#include "heed/cli/version.h"
 #include "heed/kernels/isa.h"
 #include "heed/measure/device.h"
 #include "heed/measure/timing.h"
@@ -23,7 +24,7 @@ class Doctor : public Verb {
     const std::vector<std::string> advice = advise(device, load);
     if (json_) {
       Json json = to_json(device);
-      json["version"] = HEED_VERSION;
+      json["version"] = version();
       json["database"] = store::database_library();
       json["peak_flops"] = peak;
       json["busy_cores"] = load;
@@ -34,7 +35,7 @@ class Doctor : public Verb {
     const auto line = [](const char* name, const std::string& value) {
       std::printf("%-14s %s\n", name, value.c_str());
     };
-    line("heed", HEED_VERSION);
+    line("heed", version());
     line("processor", device.cpu);
     line("cores", text(device.cores, ", of which this process may use ", device.allowed,
                        device.quota > 0 ? text(", control group grants ", device.quota) : ""));
@@ -77,7 +78,9 @@ class Doctor : public Verb {
 }  // namespace
 
 VerbEntry doctor_verb() {
-  return {"doctor", "Says what heed finds on this machine, and what may slow it down.", "heed doctor",
+  return {"doctor",
+          "Says what heed finds on this machine, and what may slow it down.",
+          {"heed doctor", "heed doctor --json"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Doctor>(); }};
 }
 

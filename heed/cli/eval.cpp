@@ -21,10 +21,10 @@ class Eval : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of a model or of a run", true);
-    flags.option("data", data_, "a text file or a folder of them");
+    flags.path("data", data_, "a text file or a folder of them");
     flags.option("part", part_, "train, valid or test");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
-    flags.option("cache", cache_, "folder for the tokens of the text; a temporary one if not given");
+    flags.path("cache", cache_, "folder for the tokens of the text; a temporary one if not given");
     flags.option("max-tokens", most_, "stop after so many tokens, 0 for all");
     flags.flag("json", json_, "print JSON");
     protocol_.declare(flags);
@@ -33,7 +33,6 @@ class Eval : public Verb {
   void run() override {
     const Subject subject = load_trained(name_);
     if (data_.empty()) throw usage_error("eval: give a text with --data PATH");
-    if (most_ < 0) throw usage_error("eval: --max-tokens is ", most_, "; it must be 0, for all, or more");
     const auto split = enum_from_name<data::Split>(part_);
     spec::DataSpec data = subject.recipe.data;
     if (!reader_.empty()) data.reader = reader_;
@@ -106,8 +105,9 @@ class Eval : public Verb {
 }  // namespace
 
 VerbEntry eval_verb() {
-  return {"eval", "Scores a model on a text: perplexity and bits, with the protocol they were taken by.",
-          "heed eval run --data book.txt",
+  return {"eval",
+          "Scores a model on a text: perplexity and bits, with the protocol they were taken by.",
+          {"heed eval run --data book.txt", "heed eval run --data other.txt --reader whole"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Eval>(); }};
 }
 

@@ -28,12 +28,13 @@ class Generate : public Verb {
                  "tokens that attention sees before the present one, 0 for the model's own");
     flags.flag("ignore-end", ignore_end_, "go on after the token that ends a text");
     flags.flag("no-prompt", no_prompt_, "print only what is new");
+    flags.flag("json", json_, "print JSON, when all is written");
     sampling_.declare(flags);
   }
 
   void run() override {
     const Subject subject = load_trained(name_);
-    if (memory_ < 0 || memory_ > kMostMemory)
+    if (memory_ > kMostMemory)
       throw usage_error("generate: --memory is ", memory_, "; it must be from 1 to ", kMostMemory,
                         ", or 0 for the model's own");
     if (count_ < 1) throw usage_error("generate: -n is ", count_, "; it must be at least 1");
@@ -47,7 +48,15 @@ class Generate : public Verb {
         subject.recipe.model, memory_ > 0 ? memory_ : infer::usual_memory(subject.recipe),
         [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
     const StopSignals signals;
-    if (!no_prompt_) print(prompt_);
+    std::string all;
+    const auto write = [&](const std::string& more) {
+      if (json_) {
+        all += more;
+      } else {
+        print(more);
+      }
+    };
+    if (!no_prompt_) write(prompt_);
     const size_t given = ids.size();
     const double begin = now_seconds();
     infer::Writer writer(session, sampler, *tokenizer, std::move(ids));
@@ -55,10 +64,22 @@ class Generate : public Verb {
     while (writer.written() < count_ && !StopSignals::asked()) {
       const auto more = writer.next(ignore_end_);
       if (!more) break;
-      print(*more);
+      write(*more);
     }
-    print(writer.finish() + "\n");
+    write(writer.finish());
     const double end = now_seconds();
+    if (json_) {
+      const Json json = {{"text", all},
+                         {"prompt_tokens", given},
+                         {"prompt_seconds", prompted - begin},
+                         {"new_tokens", writer.written()},
+                         {"new_seconds", end - prompted},
+                         {"memory_bytes", session.memory().peak()}};
+      all = json.dump(2, ' ', false, Json::error_handler_t::replace);
+      print(all + "\n");
+    } else {
+      print("\n");
+    }
     std::fprintf(stderr, "tokens: %zu of the prompt in %s, %lld new at %.1f/s; %s of memory\n", given,
                  format_seconds(prompted - begin).c_str(), static_cast<long long>(writer.written()),
                  static_cast<double>(writer.written()) / (end - prompted),
@@ -85,15 +106,17 @@ class Generate : public Verb {
 
   std::string name_, prompt_;
   int64_t count_ = 200, memory_ = 0;
-  bool ignore_end_ = false, no_prompt_ = false;
+  bool ignore_end_ = false, no_prompt_ = false, json_ = false;
   SettingsFlags<infer::SamplingSpec> sampling_;
 };
 
 }  // namespace
 
 VerbEntry generate_verb() {
-  return {"generate", "Goes on from a text, token by token.",
-          "heed generate run -p \"In the beginning\" --top-k 20",
+  return {"generate",
+          "Goes on from a text, token by token.",
+          {"heed generate run -p \"In the beginning\" -n 200 --temperature 0.7",
+           "heed generate run -p \"In the beginning\" --top-k 20 --seed 7"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Generate>(); }};
 }
 

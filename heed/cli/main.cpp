@@ -1,130 +1,105 @@
 // The program: finds the verb, reads its flags, turns exceptions into exit codes. The only file that knows
 // CLI11.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <sstream>
 
 #include "heed/base/error.h"
+#include "heed/base/fields.h"
 #include "heed/base/threads.h"
+#include "heed/cli/help.h"
 #include "heed/cli/stop_signals.h"
-#include "heed/cli/verb.h"
-#include "heed/kernels/gemm.h"
+#include "heed/cli/version.h"
 #include "heed/kernels/isa.h"
 
 namespace heed::cli {
 namespace {
 
-class Cli11Flags : public Flags {
- public:
-  explicit Cli11Flags(CLI::App& app) : app_(app) {}
-  void positional(const std::string& name, std::string& value, const std::string& meaning,
-                  bool required) override {
-    app_.add_option(name, value, meaning)->required(required);
+void add(CLI::App& app, const Argument& argument) {
+  std::string names = argument.positional ? argument.name : argument.dashed();
+  if (argument.letter) names = std::string("-") + argument.letter + "," + names;
+  if (argument.kind.empty()) {
+    app.add_flag_function(names, [&argument](int64_t) { argument.take({}); });
+    return;
   }
-  void positionals(const std::string& name, std::vector<std::string>& values,
-                   const std::string& meaning) override {
-    app_.add_option(name, values, meaning)->required();
-  }
-  void flag(const std::string& name, bool& value, const std::string& meaning) override {
-    app_.add_flag(spellings(name), value, meaning);
-  }
-  void option(const std::string& name, int64_t& value, const std::string& meaning) override {
-    add(name, value, meaning);
-  }
-  void option(const std::string& name, double& value, const std::string& meaning) override {
-    add(name, value, meaning);
-  }
-  void option(const std::string& name, std::string& value, const std::string& meaning) override {
-    add(name, value, meaning);
-  }
-  void option(const std::string& name, std::optional<int64_t>& value, const std::string& meaning) override {
-    app_.add_option(spellings(name), value, meaning);
-  }
-  void option(const std::string& name, std::optional<double>& value, const std::string& meaning) override {
-    app_.add_option(spellings(name), value, meaning);
-  }
+  CLI::Option* option = argument.several
+                            ? app.add_option_function<std::vector<std::string>>(names, argument.take)
+                            : app.add_option_function<std::string>(
+                                  names, [&argument](const std::string& word) { argument.take({word}); });
+  option->required(argument.required);
+}
 
- private:
-  template <class T>
-  void add(const std::string& name, T& value, const std::string& meaning) {
-    app_.add_option(spellings(name), value, meaning)->capture_default_str();
+// --max_steps is --max-steps.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    const size_t end = std::min(word.find('='), word.size());
+    if (word.starts_with("--"))
+      std::replace(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+    words.push_back(word);
   }
-  // "o,some-name" -> "-o,--some-name,--some_name"
-  static std::string spellings(const std::string& names) {
-    std::string all;
-    std::istringstream list(names);
-    for (std::string name; std::getline(list, name, ',');) {
-      all += (all.empty() ? "-" : ",-") + (name.size() == 1 ? name : "-" + name);
-      std::string other = name;
-      for (char& c : other) c = c == '-' ? '_' : c;
-      if (other != name) all += ",--" + other;
-    }
-    return all;
-  }
-  CLI::App& app_;
-};
+  return words;
+}
 
-// What was wrong with the words after `heed`, in our own: CLI11 does not know what was meant.
-Error parse_failure(const CLI::ParseError& error, const CLI::App& app) {
-  const std::vector<CLI::App*> chosen = app.get_subcommands();
-  const std::string command = chosen.empty() ? "heed" : "heed " + chosen[0]->get_name();
+// What was wrong with the words after `heed VERB`, in our own: CLI11 does not know what was meant.
+Error parse_failure(const CLI::ParseError& error, const CLI::App& app, const std::string& verb) {
   std::string message = error.what();
-  if (!chosen.empty() && dynamic_cast<const CLI::ExtrasError*>(&error)) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
     std::vector<std::string> known;
-    for (const CLI::Option* option : chosen[0]->get_options()) {
+    for (const CLI::Option* option : app.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
     }
-    for (const std::string& word : chosen[0]->remaining()) {
+    for (const std::string& word : app.remaining()) {
       const bool flag = word.starts_with("-");
       message = text(flag ? "unknown flag '" : "did not expect '", word, "'");
       const std::string guess = flag ? nearest(word.substr(0, word.find('=')), known) : "";
       if (!guess.empty()) message += "; did you mean '" + guess + "'?";
       if (flag) break;
     }
-  } else if (const std::string prefix = "Could not convert: "; message.starts_with(prefix)) {
-    message = message.substr(prefix.size()) + ": a number is expected";
   }
-  return usage_error(command == "heed" ? "" : command.substr(5) + ": ", message,
-                     message.ends_with("?") ? " `" : "; `", command, " --help` tells more");
+  return usage_error(verb, ": ", message, message.ends_with("?") ? " `" : "; `", "heed ", verb,
+                     " --help` tells more");
 }
 
 int run(int argc, char** argv) {
-  if (argc < 2) throw usage_error("give a verb: ", verbs().names(), "; `heed --help` tells more");
-  if (argv[1][0] != '-') verbs().find(argv[1]);
-  CLI::App app("heed finds, trains and runs the language model that fits the device it runs on.", "heed");
-  app.set_version_flag("--version", text("heed ", HEED_VERSION, " (", kernels::gemm_library(), ")"));
-  app.require_subcommand(1);
-  std::vector<std::pair<CLI::App*, std::unique_ptr<Verb>>> commands;
-  std::string threads = std::to_string(available_threads());
-  for (const VerbEntry& entry : verbs()) {
-    CLI::App* command = app.add_subcommand(entry.name, entry.summary);
-    command->footer("Example: " + entry.example);
-    commands.emplace_back(command, entry.make());
-    Cli11Flags flags(*command);
-    commands.back().second->declare(flags);
-    flags.option("t,threads", threads, "threads to use");
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw parse_failure(error, app);
-    app.exit(error);  // prints help or version
+  std::vector<std::string> words = words_of(argc, argv);
+  if (words.empty()) throw usage_error("give a verb: ", verbs().names(), "; `heed --help` tells more");
+  if (words[0] == "--help" || words[0] == "-h") {
+    std::printf("%s", program_help().c_str());
     return kDone;
   }
-  const std::vector<int64_t> counts = parse_list(threads, "--threads");
-  for (const int64_t count : counts) {
+  if (words[0] == "--version") {
+    std::printf("%s", version_text().c_str());
+    return kDone;
+  }
+  if (words[0].starts_with("-"))
+    throw usage_error("'", words[0], "' before a verb; `heed --help` tells more");
+  const VerbEntry& entry = verbs().find(words[0]);
+  const std::unique_ptr<Verb> verb = entry.make();
+  std::string threads;
+  const Flags flags = flags_of(entry, *verb, threads);
+  CLI::App app;
+  for (const Argument& argument : flags.arguments()) add(app, argument);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
+  } catch (const CLI::CallForHelp&) {
+    std::printf("%s", verb_help(entry).c_str());
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    throw parse_failure(error, app, entry.name);
+  }
+  verb->threads = threads.empty() ? std::vector<int64_t>{available_threads()}
+                                  : parse_list(threads, entry.name + ": --threads");
+  for (const int64_t count : verb->threads) {
     if (count < 1 || count > 1024)
       throw usage_error("--threads: ", count, " asked for; give a number from 1 to 1024");
   }
-  set_thread_count(static_cast<int>(counts.front()));
+  if (verb->threads.size() > 1 && !verb->sweeps_threads())
+    throw usage_error("--threads: ", threads, " asked for; ", entry.name, " takes one number");
+  set_thread_count(static_cast<int>(verb->threads.front()));
   kernels::isa();  // says now if this CPU cannot run heed
-  for (auto& [command, verb] : commands) {
-    if (!command->parsed()) continue;
-    if (counts.size() > 1 && !verb->sweeps_threads())
-      throw usage_error("--threads: ", threads, " asked for; ", command->get_name(), " takes one number");
-    verb->threads = counts;
-    verb->run();
-  }
+  verb->run();
   return kDone;
 }
 

@@ -47,11 +47,11 @@ class Observer : public search::TrainedModelsObserver {
 class Rank : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.option("table", table_, "CSV file of trained models, one per row");
+    flags.path("table", table_, "CSV file of trained models, one per row");
     flags.option("space", space_, "instead of a table: train random models of this space");
     flags.option("models", models_, "with --space: how many, 20 if not given");
-    flags.option("o,out", out_,
-                 "folder for ranking.json, and with --space for the models; the same command goes on");
+    flags.path("o,out", out_,
+               "folder for ranking.json, and with --space for the models; the same command goes on");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
     flags.option("proxy", names_,
@@ -200,8 +200,10 @@ class Rank : public Verb {
 }  // namespace
 
 VerbEntry rank_verb() {
-  return {"rank", "Tells how well scores that need no training rank models that were trained.",
-          "heed rank --table models.csv --proxy decoder_params,effective_params",
+  return {"rank",
+          "Tells how well scores that need no training rank models that were trained.",
+          {"heed rank --table models.csv --proxy decoder_params,effective_params",
+           "heed rank --space letters --models 20 --data book.txt -o ranked"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Rank>(); }};
 }
 

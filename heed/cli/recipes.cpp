@@ -82,8 +82,10 @@ class Recipes : public Verb {
 }  // namespace
 
 VerbEntry recipes_verb() {
-  return {"recipes", "Lists the recipes: published models and small ones to begin with.",
-          "heed recipes wt103", []() -> std::unique_ptr<Verb> { return std::make_unique<Recipes>(); }};
+  return {"recipes",
+          "Lists the recipes: published models and small ones to begin with.",
+          {"heed recipes", "heed recipes wt103"},
+          []() -> std::unique_ptr<Verb> { return std::make_unique<Recipes>(); }};
 }
 
 }  // namespace heed::cli

@@ -5,6 +5,7 @@
 #include "heed/base/files.h"
 #include "heed/base/units.h"
 #include "heed/cli/shown_runs.h"
+#include "heed/cli/version.h"
 #include "heed/report/document.h"
 #include "heed/report/page.h"
 
@@ -17,8 +18,8 @@ class Report : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positionals("run", runs_, "folders of runs, or a device's profile");
-    flags.option("o,out", out_, "file of the page");
-    flags.option("profile", profile_, "device's profile shown beside searches; the user's own if not given");
+    flags.path("o,out", out_, "file of the page");
+    flags.path("profile", profile_, "device's profile shown beside searches; the user's own if not given");
   }
 
   void run() override {
@@ -30,7 +31,7 @@ class Report : public Verb {
       for (const Json& problem : runs.back()["problems"])
         std::fprintf(stderr, "%s: %s\n", path.c_str(), problem.get<std::string>().c_str());
     }
-    const std::string page = report::page_with(report::document(runs, HEED_VERSION));
+    const std::string page = report::page_with(report::document(runs, version()));
     write_file(out_, page);
     std::printf("%s: %zu %s, %s; opens in any browser\n", out_.c_str(), runs.size(),
                 runs.size() == 1 ? "run" : "runs", format_bytes(static_cast<int64_t>(page.size())).c_str());
@@ -55,8 +56,9 @@ class Report : public Verb {
 }  // namespace
 
 VerbEntry report_verb() {
-  return {"report", "Shows runs as one page that opens from disk: frontier, models, training, device.",
-          "heed report found run -o report.html",
+  return {"report",
+          "Shows runs as one page that opens from disk: frontier, models, training, device.",
+          {"heed report found run -o report.html"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Report>(); }};
 }
 

@@ -43,9 +43,9 @@ class Search : public Verb {
     flags.positional("space", space_,
                      "name of a space or a TOML file; with --strategy supernet, of a recipe or its file",
                      false);
-    flags.option("o,out", out_, "folder of the search; the same command goes on where it stopped");
-    flags.option("max-latency", latency_, "for a whole segment, such as 20ms");
-    flags.option("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
+    flags.path("o,out", out_, "folder of the search; the same command goes on where it stopped");
+    flags.seconds("max-latency", latency_, "for a whole segment, such as 20ms");
+    flags.bytes("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
     flags.option("max-parameters", parameters_, "all of them, such as 12M");
     flags.option("strategy", request_.strategy, search::strategies().names());
     flags.option("proxy", request_.proxy, "what stands for quality: " + search::proxies().names());
@@ -53,7 +53,7 @@ class Search : public Verb {
                "time every candidate whole instead of summing its pieces");
     flags.option("keep", request_.keep, "how many models of the frontier to measure and report, about");
     flags.flag("no-baselines", no_baselines_, "measure no published models beside the frontier");
-    flags.option("profile", profile_, "database of this device's profile; one per user if not given");
+    flags.path("profile", profile_, "database of this device's profile; one per user if not given");
     flags.flag("list", list_, "list the spaces");
     flags.flag("json", json_, "print JSON");
     sample_.declare(flags);
@@ -69,9 +69,9 @@ class Search : public Verb {
     if (space_.empty()) throw usage_error("search: name a space; `heed search --list` shows them");
     if (out_.empty()) throw usage_error("search: give a folder with -o FOLDER");
     request_.space = spec::load_space(space_);
-    if (!latency_.empty()) request_.limits.latency = parse_seconds(latency_, "search: --max-latency");
-    if (!memory_.empty()) request_.limits.memory = parse_bytes(memory_, "search: --max-memory");
-    if (!parameters_.empty()) request_.limits.total = parse_count(parameters_, "search: --max-parameters");
+    if (latency_) request_.limits.latency = *latency_;
+    if (memory_) request_.limits.memory = *memory_;
+    if (parameters_) request_.limits.total = *parameters_;
     request_.settings = settings_.over({}, "search");
     request_.sample = sample_.over({}, "search");
     request_.baselines = !no_baselines_;
@@ -100,9 +100,9 @@ class Search : public Verb {
     const search::SearchRequest usual;
     std::string other = settings_.first_given({"seed"});
     if (other.empty()) other = sample_.first_given({"data"});
-    for (const auto& [flag, given] : {std::pair{"max-latency", !latency_.empty()},
-                                      {"max-memory", !memory_.empty()},
-                                      {"max-parameters", !parameters_.empty()},
+    for (const auto& [flag, given] : {std::pair{"max-latency", latency_.has_value()},
+                                      {"max-memory", memory_.has_value()},
+                                      {"max-parameters", parameters_.has_value()},
                                       {"measure-all", request_.measure_all},
                                       {"no-baselines", no_baselines_},
                                       {"proxy", request_.proxy != usual.proxy},
@@ -207,7 +207,9 @@ class Search : public Verb {
                 blocks_of(m.model).c_str());
   }
 
-  std::string space_, out_, latency_, memory_, parameters_, profile_;
+  std::string space_, out_, profile_;
+  std::optional<double> latency_;
+  std::optional<int64_t> memory_, parameters_;
   search::SearchRequest request_;
   SettingsFlags<search::SearchSettings> settings_;
   SettingsFlags<search::SampleSettings> sample_;
@@ -218,8 +220,10 @@ class Search : public Verb {
 }  // namespace
 
 VerbEntry search_verb() {
-  return {"search", "Finds the best models of a space for this device, within limits on time and memory.",
-          "heed search lts-txl --max-latency 20ms --max-memory 200MiB -o found",
+  return {"search",
+          "Finds the best models of a space for this device, within limits on time and memory.",
+          {"heed search --list", "heed search letters --max-latency 20ms --max-memory 48MiB -o found",
+           "heed search --strategy supernet txl-3m-bytes --data book.txt -o where --layers 12 --dry-run"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Search>(); }};
 }
 

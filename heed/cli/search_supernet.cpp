@@ -107,7 +107,7 @@ void print(const search::SupernetResult& r, const SupernetSearch::Shared& shared
 void SupernetSearch::declare(Flags& flags) {
   settings_.declare(flags);
   flags.option("seeds", seeds_, "supernet: searches to make, with the recipe's seed and those after it");
-  flags.option("save-seconds", save_seconds_, "supernet: seconds between checkpoints");
+  flags.seconds("save-seconds", save_seconds_, "supernet: time between checkpoints");
   flags.flag("dry-run", dry_run_, "supernet: state memory and time, then stop");
 }
 
@@ -134,8 +134,6 @@ void SupernetSearch::run(const Shared& shared) {
   request.data = shared.data;
   request.folder = shared.out;
   if (save_seconds_) request.save_seconds = *save_seconds_;
-  if (!(request.save_seconds >= 0))
-    throw usage_error("search: --save-seconds is ", request.save_seconds, "; it must be 0 or more");
   if (request.settings.latency_term != LatencyTerm::kNone) request.profile = profile_path(shared.profile);
   request.record = run_record();
   request.record["seed"] = request.recipe.training.seed;

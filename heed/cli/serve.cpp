@@ -2,11 +2,11 @@
 
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <thread>
 
 #include "heed/cli/shown_runs.h"
 #include "heed/cli/stop_signals.h"
+#include "heed/cli/version.h"
 #include "heed/serve/server.h"
 
 namespace heed::cli {
@@ -17,24 +17,18 @@ class Serve : public Verb {
   void declare(Flags& flags) override {
     flags.positionals("run", runs_, "folders of runs, or a device's profile");
     flags.option("port", port_, "of 127.0.0.1; 0: any that is free");
-    flags.option("profile", profile_, "device's profile shown beside searches; the user's own if not given");
+    flags.path("profile", profile_, "device's profile shown beside searches; the user's own if not given");
   }
 
   void run() override {
     if (port_ < 0 || port_ > 65535) throw usage_error("serve: --port is ", port_, "; it must be 0 to 65535");
     const auto runs = shown_runs(runs_, profile_, "serve");
     const StopSignals signals;
-    const serve::Server server(runs, HEED_VERSION, static_cast<int>(port_));
+    const serve::Server server(runs, version(), static_cast<int>(port_));
     std::printf("http://127.0.0.1:%d/ shows %zu %s as they go on; Ctrl-C ends it\n", server.port(),
                 runs.size(), runs.size() == 1 ? "run" : "runs");
     std::fflush(stdout);
     while (!StopSignals::asked()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    // Connections end with their requests; one that dawdles is not waited for. Nothing is lost: it only
-    // reads.
-    std::thread([] {
-      std::this_thread::sleep_for(std::chrono::seconds(2));
-      std::_Exit(0);
-    }).detach();
   }
 
  private:
@@ -46,8 +40,10 @@ class Serve : public Verb {
 }  // namespace
 
 VerbEntry serve_verb() {
-  return {"serve", "Shows runs in the browser while they go on, on this machine alone.",
-          "heed serve found run", []() -> std::unique_ptr<Verb> { return std::make_unique<Serve>(); }};
+  return {"serve",
+          "Shows runs in the browser while they go on, on this machine alone.",
+          {"heed serve found run", "heed serve run --port 0"},
+          []() -> std::unique_ptr<Verb> { return std::make_unique<Serve>(); }};
 }
 
 }  // namespace heed::cli

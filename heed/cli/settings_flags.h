@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heed/base/fields.h"
+#include "heed/base/units.h"
 #include "heed/cli/verb.h"
 
 namespace heed::cli {
@@ -16,8 +17,9 @@ class SettingsFlags {
   // `group` begins the names where two structs have fields of one name, such as "eval-".
   void declare(Flags& flags, const std::string& group = "") {
     Settings settings;
+    const Json defaults = to_json(settings);
     settings.visit([&](const std::string& name, auto&, const char* meaning) {
-      flags.option(group + flag_name(name), given_[name], meaning);
+      flags.option(group + flag_name(name), given_[name], meaning, kind_of(defaults.at(name)));
     });
   }
 
@@ -36,8 +38,11 @@ class SettingsFlags {
     Json json = Json::object();
     for (const auto& [name, value] : given_) {
       if (value.empty()) continue;
-      // What is text in the settings is text here; anything else is written as in JSON.
+      // What is text in the settings is text here; anything else is written as in JSON, whole numbers with a
+      // unit too.
       json[name] = before.at(name).is_string() ? Json(value) : Json::parse(value, nullptr, false);
+      if (json[name].is_discarded() && before.at(name).is_number_integer())
+        json[name] = parse_count(value, what + ": --" + flag_name(name));
       if (json[name].is_discarded() || json[name].type_name() != std::string(before.at(name).type_name()))
         throw usage_error(what, ": --", flag_name(name), " cannot be '", value, "'; ",
                           before.at(name).is_boolean()  ? "write true or false"
@@ -48,6 +53,13 @@ class SettingsFlags {
   }
 
  private:
+  static std::string kind_of(const Json& value) {
+    return value.is_boolean()          ? "true|false"
+           : value.is_number_integer() ? "COUNT"
+           : value.is_number()         ? "NUMBER"
+           : value.is_string()         ? "TEXT"
+                                       : "JSON";
+  }
   static std::string flag_name(std::string name) {
     for (char& c : name) c = c == '_' ? '-' : c;
     return name;

@@ -58,20 +58,21 @@ class Train : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("recipe", name_, "name of a recipe or a file", true);
-    flags.option("data", data_, "a text file or a folder of them");
-    flags.option("o,out", out_, "folder of the run; the same command goes on where it stopped");
+    flags.path("data", data_, "a text file or a folder of them");
+    flags.path("o,out", out_, "folder of the run; the same command goes on where it stopped");
     flags.option("max-steps", max_steps_, "updates to make; the same as --steps");
     flags.option("tokens", tokens_,
                  "train on so many tokens, such as 3M: steps follow from batch and length");
-    flags.option("max-time", max_time_,
-                 "stop and save after so long, such as 90s, 5m or 1h; the same command goes on");
-    flags.option("save-seconds", save_seconds_, "seconds between checkpoints");
+    flags.seconds("max-time", max_time_,
+                  "stop and save after so long, such as 90s, 5m or 1h; the same command goes on");
+    flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
     flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
     flags.option("samples", samples_,
                  "tokens to write whenever the model is the best so far, into samples.jsonl; 0: none");
     flags.flag("dry-run", dry_run_, "state parameters, memory and time, then stop");
+    flags.flag("json", json_, "print JSON");
     training_.declare(flags);
   }
 
@@ -80,7 +81,7 @@ class Train : public Verb {
     request.recipe = recipe();
     if (!dry_run_ && data_.empty()) throw usage_error("train: give a text to learn from with --data PATH");
     if (!dry_run_ && out_.empty()) throw usage_error("train: give a folder for the run with -o FOLDER");
-    request.max_seconds = max_time_.empty() ? 0 : parse_seconds(max_time_, "train: --max-time");
+    request.max_seconds = max_time_.value_or(0);
     state(request.recipe);
     if (dry_run_) return;
     request.data = data_;
@@ -97,6 +98,22 @@ class Train : public Verb {
       Observer observer(bits, peak_);
       result = train::run_training(request, observer);
     }
+    print(result, bits);
+    if (!result.finished && StopSignals::asked())
+      throw Error("interrupted; the same command goes on", kInterrupted);
+  }
+
+ private:
+  void print(const train::RunResult& result, bool bits) const {
+    if (json_) {
+      Json json = {{"model", out_ + "/model"},      {"finished", result.finished},
+                   {"steps", result.step},          {"steps_before", result.first},
+                   {"seconds", result.seconds},     {"best_step", result.best_step},
+                   {"best_nats_per_token", nullptr}};
+      if (result.best_step > 0) json["best_nats_per_token"] = result.best;
+      std::printf("%s\n", json.dump(2).c_str());
+      return;
+    }
     const auto step = static_cast<long long>(result.step);
     if (result.finished && result.step == result.first) {
       std::printf("was trained before: %lld steps", step);
@@ -108,11 +125,8 @@ class Train : public Verb {
       std::printf("; best on the valid part: %s at step %lld", format_loss(result.best, bits).c_str(),
                   static_cast<long long>(result.best_step));
     std::printf("; model in %s/model\n", out_.c_str());
-    if (!result.finished && StopSignals::asked())
-      throw Error("interrupted; the same command goes on", kInterrupted);
   }
 
- private:
   spec::Recipe recipe() const {
     spec::Recipe recipe = spec::load_recipe(name_);
     recipe.training = training_.over(recipe.training, "train");
@@ -120,18 +134,12 @@ class Train : public Verb {
     if (!recipe_tokenizer_.empty()) recipe.data.tokenizer = recipe_tokenizer_;
     if (vocabulary_) recipe.data.vocabulary = *vocabulary_;
     if (!reader_.empty()) recipe.data.reader = reader_;
-    if (recipe.data.vocabulary < 0)
-      throw usage_error("train: --vocabulary is ", recipe.data.vocabulary, "; it must be 0 or more");
-    if (samples_ < 0) throw usage_error("train: --samples is ", samples_, "; it must be 0 or more");
-    if (!(save_seconds_ >= 0))
-      throw usage_error("train: --save-seconds is ", save_seconds_, "; it must be 0 or more");
     data::readers().find(recipe.data.reader);
     data::tokenizers().find(recipe.data.tokenizer);
     validate(recipe.training);
-    if (!tokens_.empty()) {
+    if (tokens_) {
       const int64_t per_step = recipe.training.batch * recipe.training.length;
-      const int64_t tokens = parse_count(tokens_, "train: --tokens");
-      recipe.training.steps = tokens / per_step + (tokens % per_step != 0);
+      recipe.training.steps = *tokens_ / per_step + (*tokens_ % per_step != 0);
       validate(recipe.training);
     }
     return recipe;
@@ -157,37 +165,47 @@ class Train : public Verb {
   // What is asked for; refuses what cannot fit.
   void state(const spec::Recipe& recipe) {
     const auto built = train::build_training_graph(recipe.model, recipe.training);
-    const graph::Memory memory = built.memory();
+    const int64_t memory = built.memory().peak(), parameters = model::count_parameters(recipe.model).total;
     peak_ = measure::peak_flops();
     const spec::TrainingSpec& t = recipe.training;
     const double seconds = measure::training_seconds(built.flops() * static_cast<double>(t.steps));
-    std::fprintf(
-        dry_run_ ? stdout : stderr,
-        "%s: %s parameters; %lld steps of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
-        "about %s in all\n",
-        name_.c_str(), format_count(static_cast<double>(model::count_parameters(recipe.model).total)).c_str(),
-        static_cast<long long>(t.steps), static_cast<long long>(t.batch), static_cast<long long>(t.length),
-        static_cast<long long>(t.memory), format_count(built.flops()).c_str(),
-        format_bytes(memory.peak()).c_str(), format_seconds(seconds).c_str());
-    if (memory.peak() > available_memory())
-      throw failure("train: ", format_bytes(memory.peak()), " are needed, ", format_bytes(available_memory()),
+    if (dry_run_ && json_) {
+      const Json json = {
+          {"parameters", parameters}, {"steps", t.steps},   {"flops_per_step", built.flops()},
+          {"memory_bytes", memory},   {"seconds", seconds}, {"available_bytes", available_memory()}};
+      std::printf("%s\n", json.dump(2).c_str());
+    } else {
+      std::fprintf(
+          dry_run_ ? stdout : stderr,
+          "%s: %s parameters; %lld steps of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
+          "about %s in all\n",
+          name_.c_str(), format_count(static_cast<double>(parameters)).c_str(),
+          static_cast<long long>(t.steps), static_cast<long long>(t.batch), static_cast<long long>(t.length),
+          static_cast<long long>(t.memory), format_count(built.flops()).c_str(), format_bytes(memory).c_str(),
+          format_seconds(seconds).c_str());
+    }
+    if (memory > available_memory())
+      throw failure("train: ", format_bytes(memory), " are needed, ", format_bytes(available_memory()),
                     " are free; choose a smaller --batch or --length, or more --chunks");
   }
 
-  std::string name_, data_, out_, recipe_tokenizer_, reader_, tokens_, max_time_;
-  std::optional<int64_t> max_steps_, vocabulary_;
+  std::string name_, data_, out_, recipe_tokenizer_, reader_;
+  std::optional<int64_t> max_steps_, vocabulary_, tokens_;
+  std::optional<double> max_time_;
   double save_seconds_ = 120;
   int64_t samples_ = 100;
   double peak_ = 1;
-  bool dry_run_ = false;
+  bool dry_run_ = false, json_ = false;
   SettingsFlags<spec::TrainingSpec> training_;
 };
 
 }  // namespace
 
 VerbEntry train_verb() {
-  return {"train", "Trains a model on a text; interrupted at any moment, the same command goes on.",
-          "heed train par-3m-bytes --data book.txt -o run",
+  return {"train",
+          "Trains a model on a text; interrupted at any moment, the same command goes on.",
+          {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
+           "heed train found/pick --data book.txt -o run --max-time 1h", "heed train txl-3m-bytes --dry-run"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Train>(); }};
 }
 

@@ -2,12 +2,14 @@
 
 #include "heed/base/units.h"
 #include "heed/cli/bench.h"
+#include "heed/cli/completion.h"
 #include "heed/cli/describe.h"
 #include "heed/cli/design.h"
 #include "heed/cli/device.h"
 #include "heed/cli/doctor.h"
 #include "heed/cli/eval.h"
 #include "heed/cli/generate.h"
+#include "heed/cli/manual.h"
 #include "heed/cli/rank.h"
 #include "heed/cli/recipes.h"
 #include "heed/cli/report.h"
@@ -22,12 +24,14 @@ namespace heed::cli {
 const Registry<VerbEntry>& verbs() {
   static const Registry<VerbEntry> list("verb", {
                                                     bench_verb(),
+                                                    completion_verb(),
                                                     describe_verb(),
                                                     design_verb(),
                                                     device_verb(),
                                                     doctor_verb(),
                                                     eval_verb(),
                                                     generate_verb(),
+                                                    manual_verb(),
                                                     rank_verb(),
                                                     recipes_verb(),
                                                     report_verb(),
@@ -36,6 +40,16 @@ const Registry<VerbEntry>& verbs() {
                                                     train_verb(),
                                                 });
   return list;
+}
+
+Flags flags_of(const VerbEntry& entry, Verb& verb, std::string& threads) {
+  Flags flags(entry.name);
+  verb.declare(flags);
+  flags.option("t,threads", threads,
+               text("threads to use, as many as there are cores to be had if not given",
+                    verb.sweeps_threads() ? "; several to try each: 1,2" : ""),
+               "COUNT");
+  return flags;
 }
 
 std::vector<int64_t> parse_list(const std::string& written, const std::string& what) {

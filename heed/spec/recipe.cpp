@@ -4,6 +4,7 @@
 #include <fstream>
 #include <optional>
 
+#include "heed/spec/shared_folder.h"
 #include "heed/spec/space.h"
 
 namespace heed::spec {
@@ -11,10 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path recipes_folder() {
-  const char* elsewhere = std::getenv("HEED_RECIPES");
-  return elsewhere ? elsewhere : HEED_RECIPES_DIR;
-}
+fs::path recipes_folder() { return shared_folder("recipes", "HEED_RECIPES"); }
 
 template <class T>
 T read_part(const Json& json, const std::string& key, const std::string& what) {

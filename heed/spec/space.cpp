@@ -10,6 +10,7 @@
 
 #include "heed/base/toml.h"
 #include "heed/spec/arch.h"
+#include "heed/spec/shared_folder.h"
 
 namespace heed::spec {
 namespace {
@@ -19,10 +20,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kMostValues = 4096;  // of one gene; more is a slip of the pen
 constexpr int64_t kMostLayers = 1024;
 
-fs::path spaces_folder() {
-  const char* elsewhere = std::getenv("HEED_SPACES");
-  return elsewhere ? elsewhere : HEED_SPACES_DIR;
-}
+fs::path spaces_folder() { return shared_folder("spaces", "HEED_SPACES"); }
 
 int64_t whole(const Json& json, const std::string& what) {
   if (!json.is_number_integer()) throw usage_error(what, " must be a whole number, it is ", json.dump());

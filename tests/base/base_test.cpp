@@ -56,7 +56,7 @@ TEST(Units, AreReadAsPeopleWriteThem) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), kUsage);
     EXPECT_STREQ(error.what(),
-                 "--tokens: 'many' was given; write a whole number, such as 5000, 300K, 2.5M or 1G");
+                 "--tokens: 'many' was given; write a whole number from 0 on, such as 5000, 300K, 2.5M or 1G");
   }
 }
 

@@ -80,12 +80,12 @@ TEST_F(Verbs, BenchTakesATrainedModelAndOneWithRecurrence) {
 TEST_F(Verbs, BenchRefuses) {
   const std::string bench = "bench " + tiny() + " --forward ";
   refuses("bench", 2, "model is required");
-  refuses(bench + "--least 0", 2, "--least 0");
-  refuses(bench + "--seconds -1", 2, "--seconds is -1");
-  refuses(bench + "--seconds inf", 2, "--seconds is inf");
+  refuses(bench + "--least 0", 2, "--least is 0");
+  refuses(bench + "--seconds -1", 2, "--seconds: '-1' was given");
+  refuses(bench + "--seconds inf", 2, "--seconds: 'inf' was given");
   refuses(bench + "--threads 0", 2, "--threads: 0 asked for; give a number from 1 to 1024");
   refuses(bench + "--batch 0", 2, "must be at least 1");
-  refuses(bench + "--memory -3", 2, "memory 0 or more");
+  refuses(bench + "--memory -3", 2, "--memory: '-3' was given");
   refuses(bench + "--dropout 0", 2, "add --train");
   refuses("bench " + tiny() + " --dropout 0", 2, "add --train");
   refuses("bench " + tiny() + " --memory 3", 2, "add --forward or --train");

@@ -68,7 +68,7 @@ TEST_F(Verbs, DescribeRefuses) {
   refuses("describe gpt2-124m --length 2000", 2, "1 to 1024 positions");
   refuses("describe gpt2-124m --memory 10", 2, "use memory 0");
   refuses("describe " + tiny() + " --length 0", 2, "must be at least 1");
-  refuses("describe " + tiny() + " --length x", 2, "--length = x: a number is expected");
+  refuses("describe " + tiny() + " --length x", 2, "--length: 'x' was given; write a whole number");
   refuses("describe " + tiny() + " --lenght 3", 2, "unknown flag '--lenght'; did you mean '--length'?");
   refuses("describe " + tiny() + " more", 2, "did not expect 'more'");
   refuses("describe " + tiny() + " --length 9000000000000000000", 2, "64 bits");

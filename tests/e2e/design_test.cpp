@@ -21,7 +21,7 @@ TEST_F(Verbs, DesignRefuses) {
   refuses("design par --layers 0", 2, "from 1 to 4096");
   refuses("design par --layers 32 -p nan", 2, "p is nan");
   refuses("design sandwich --pairs 16 -k 16", 2, "from 0 to 15");
-  refuses("design sru++ --layers ten --every 1", 2, "--layers = ten: a number is expected");
+  refuses("design sru++ --layers ten --every 1", 2, "--layers: 'ten' was given; write a whole number");
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ inner = [16, 32]
 
 TEST_F(Verbs, DeviceRefuses) {
   refuses("device --check 3 --profile " + path("p.db"), 2, "--check needs a space");
-  refuses("device --check -1 --profile " + path("p.db"), 2, "it must be 0 or more");
+  refuses("device --check -1 --profile " + path("p.db"), 2,
+          "--check: '-1' was given; write a whole number from 0 on");
   refuses("device no-such-space --profile " + path("p.db"), 2, "there is no space 'no-such-space'");
   file("text.db", std::string(3000, 'x'));
   refuses("device --profile " + path("text.db"), 1, "move it away to begin a new one");

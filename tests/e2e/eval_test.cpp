@@ -50,9 +50,9 @@ TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   refuses(eval + " --reader plian", 2, "did you mean 'plain'?");
   refuses(eval + " --length 0", 2, "length is 0; it must be from 1");
   refuses(eval + " --memory -3", 2, "memory is -3; it must be from 0");
-  refuses(eval + " --clamp many", 2, "--clamp cannot be 'many'; a number is expected");
+  refuses(eval + " --clamp many", 2, "--clamp: 'many' was given; write a whole number");
   refuses(eval + " --visible none", 2, "'none' is not one of all, same-length");
-  refuses(eval + " --max-tokens -3", 2, "--max-tokens is -3");
+  refuses(eval + " --max-tokens -3", 2, "--max-tokens: '-3' was given; write a whole number from 0 on");
   refuses(eval + " --cache " + path("text.txt"), 1, "cannot be made");
   refuses(eval + " --memory 16777216 --batch 400", 1, "are needed");
   refuses(eval + " --memroy 3", 2, "did you mean '--memory'?");

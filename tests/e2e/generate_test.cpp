@@ -42,12 +42,12 @@ TEST_F(Verbs, GenerateRefuses) {
   refuses("generate " + path("nothing"), 2, "is not there");
   refuses("generate " + tiny(), 2, "is a recipe without weights");
   refuses("generate " + run + " -n 0", 2, "-n is 0; it must be at least 1");
-  refuses("generate " + run + " -n -1", 2, "-n is -1");
+  refuses("generate " + run + " -n -1", 2, "--tokens: '-1' was given; write a whole number from 0 on");
   refuses(generate + " --temperature -1", 2, "temperature is -1; it must be from 0 to 100");
   refuses(generate + " --temperature hot", 2, "--temperature cannot be 'hot'; a number is expected");
   refuses(generate + " --top-p 2", 2, "top_p is 2; it must be above 0 and at most 1");
   refuses(generate + " --top-k -1", 2, "top_k is -1");
-  refuses(generate + " --memory -5", 2, "--memory is -5");
+  refuses(generate + " --memory -5", 2, "--memory: '-5' was given; write a whole number from 0 on");
   refuses(generate + " --memory 100000000000", 2, "from 1 to 16777216");
   refuses(generate + " --tempreature 1", 2, "did you mean '--temperature'?");
   const std::string weights = run + "/model/model.safetensors";

@@ -1,4 +1,6 @@
 // The program itself, and that no verb goes untested.
+#include <sstream>
+
 #include "heed/cli/verb.h"
 #include "tests/e2e/support.h"
 
@@ -9,17 +11,52 @@ TEST_F(Verbs, TheProgramExplainsItself) {
   const Outcome version = heed("--version"), help = heed("--help");
   EXPECT_EQ(version.code, 0);
   EXPECT_TRUE(version.out.starts_with("heed ")) << version.output;
+  for (const char* library : {"oneDNN ", "sqlite ", "cli11 ", "cpp-httplib ", "GCC "})
+    EXPECT_NE(version.out.find(library), std::string::npos) << version.out;
   EXPECT_EQ(help.code, 0);
   for (const auto& verb : cli::verbs()) {
     EXPECT_NE(help.out.find(verb.summary.substr(0, 20)), std::string::npos) << help.out;
     const Outcome own = heed(verb.name + " --help");
     EXPECT_EQ(own.code, 0);
-    EXPECT_NE(own.out.find("Example: " + verb.example), std::string::npos) << own.out;
+    for (const std::string& example : verb.examples)
+      EXPECT_NE(own.out.find("\n  " + example + "\n"), std::string::npos) << own.out;
+    EXPECT_EQ(heed(verb.name + " -h").out, own.out);
+    std::istringstream lines(own.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   }
-  refuses("", 2, "give a verb: bench, describe");
+  refuses("", 2, "give a verb: bench, completion");
   refuses("fly", 2, "unknown verb 'fly'");
   refuses("trian run", 2, "did you mean 'train'?");
   refuses("--fast", 2, "--help");
+}
+
+// Which commit, as git has it; a tree without git has none.
+TEST_F(Verbs, TheVersionNamesTheCommit) {
+  const Outcome head = shell("git -C " HEED_SOURCE_DIR " rev-parse --short=12 HEAD");
+  if (head.code != 0) GTEST_SKIP() << "this is no git tree";
+  EXPECT_NE(heed("--version").out.find("(commit " + head.out.substr(0, 12)), std::string::npos)
+      << heed("--version").out << head.out;
+}
+
+TEST_F(Verbs, FlagsAndUnitsAreTheSameEverywhere) {
+  const std::string run = "train " + tiny() + " --dry-run --json ";
+  for (const char* same : {"--max-steps 2000", "--max_steps 2000", "--max_steps=2000", "--max-steps 2K",
+                           "--steps 2k", "--steps 0.002M", "--tokens 128K", "--tokens=128k"})
+    EXPECT_EQ(Json::parse(heed(run + same).out)["steps"], 2000) << same;
+  refuses("train x --max-stpes 3", 2, "unknown flag '--max-stpes'; did you mean '--max-steps'?");
+  refuses("train x --max_stpes=3", 2, "did you mean '--max-steps'?");
+  refuses("train x --max-time soon", 2, "--max-time: 'soon' was given; write a time such as 500ms");
+  refuses("train x --max-time -1s", 2, "--max-time: '-1s' was given");
+  refuses("train x --samples 1.5", 2,
+          "--samples: '1.5' was given; write a whole number from 0 on, such as 5000");
+  refuses("train " + tiny() + " --dry-run --batch 3Q", 2, "--batch: '3Q' was given; write a whole number");
+  refuses("search letters --max-memory lots", 2,
+          "--max-memory: 'lots' was given; write a size such as 48MiB");
+  refuses("bench txl-3m-bytes --dropout x", 2, "--dropout: 'x' was given; a number is expected");
+  refuses("recipes --threads 0", 2, "give a number from 1 to 1024");
+  refuses("recipes --threads two", 2, "--threads: 'two' was given");
+  refuses("recipes --threads 1,2", 2, "recipes takes one number");
+  refuses("train", 2, "recipe is required");
 }
 
 TEST_F(Verbs, RunsThroughAnExplicitLoader) {

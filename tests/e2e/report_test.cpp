@@ -88,8 +88,7 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   const std::string named = path("found") + ":" + candidates["key"][count - 1].get<std::string>();
   const Outcome described = heed("describe '" + named + "' --json");
   ASSERT_EQ(described.code, 0) << described.output;
-  EXPECT_EQ(Json::parse(described.out)["params"]["total"], candidates["total"][count - 1])
-      << described.out;
+  EXPECT_EQ(Json::parse(described.out)["params"]["total"], candidates["total"][count - 1]) << described.out;
   refuses("describe '" + path("found") + ":16/0/1/256 x4'", 1, "has a layer 'x4' that the space");
   refuses("describe '" + path("found") + ":'", 1, "names no model of the space");
   bool trained = false;

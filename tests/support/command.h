@@ -19,13 +19,13 @@ struct Outcome {
   std::string output;  // that, and standard error behind it
 };
 
-inline Outcome heed(const std::string& arguments, const std::string& environment = "") {
+inline Outcome shell(const std::string& line) {
   Outcome outcome;
   std::string errors = "/tmp/heed-stderr-XXXXXX";
   const int file = mkstemp(errors.data());
   if (file < 0) return outcome;
   close(file);
-  FILE* pipe = popen((environment + " " HEED_PROGRAM " " + arguments + " 2>" + errors).c_str(), "r");
+  FILE* pipe = popen(("{ " + line + "\n} 2>" + errors).c_str(), "r");
   if (pipe) {
     std::array<char, 4096> buffer;
     while (const size_t n = fread(buffer.data(), 1, buffer.size(), pipe))
@@ -37,6 +37,10 @@ inline Outcome heed(const std::string& arguments, const std::string& environment
   }
   std::remove(errors.c_str());
   return outcome;
+}
+
+inline Outcome heed(const std::string& arguments, const std::string& environment = "") {
+  return shell(environment + " " HEED_PROGRAM " " + arguments);
 }
 
 inline bool contains(const Outcome& outcome, const std::string& part) {

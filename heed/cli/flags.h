@@ -1,0 +1,60 @@
+// Where a verb declares what it takes. Each thing is written down once: parsing, help, the manual page and
+// completion are readings of the list.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed::cli {
+
+struct Argument {
+  std::string name;      // "max-steps"; of one letter: a short form only
+  char letter = 0;       // a short form beside the name, such as 'o'
+  std::string kind;      // COUNT, NUMBER, TIME, SIZE, PATH, TEXT; empty for a switch
+  std::string fallback;  // what it is when not given, where that is a value
+  std::string meaning;
+  bool positional = false, required = false, several = false;
+  std::function<void(const std::vector<std::string>&)> take;  // the words given; none for a switch
+
+  std::string dashed() const { return (name.size() == 1 ? "-" : "--") + name; }
+};
+
+// Names are given with dashes. A letter and a comma before the name add a short form: "o,out" is --out and
+// -o; "p" alone is -p.
+class Flags {
+ public:
+  explicit Flags(std::string verb) : verb_(std::move(verb)) {}
+
+  void positional(const std::string& name, std::string& value, const std::string& meaning, bool required);
+  // Any number of words, at least one.
+  void positionals(const std::string& name, std::vector<std::string>& values, const std::string& meaning);
+  void flag(const std::string& name, bool& value, const std::string& meaning);
+  void option(const std::string& name, std::string& value, const std::string& meaning,
+              const std::string& kind = "TEXT");
+  void path(const std::string& name, std::string& value, const std::string& meaning);
+  void option(const std::string& name, int64_t& value, const std::string& meaning);  // 5000, 300K, 2.5M
+  void option(const std::string& name, double& value, const std::string& meaning);
+  void seconds(const std::string& name, double& value, const std::string& meaning);  // 500ms, 90s, 5m, 1h
+  // Stay empty when not given, for settings without a default.
+  void option(const std::string& name, std::optional<int64_t>& value, const std::string& meaning);
+  void option(const std::string& name, std::optional<double>& value, const std::string& meaning);
+  void seconds(const std::string& name, std::optional<double>& value, const std::string& meaning);
+  void bytes(const std::string& name, std::optional<int64_t>& value, const std::string& meaning);
+
+  const std::vector<Argument>& arguments() const { return arguments_; }
+
+ private:
+  Argument& add(const std::string& names, const std::string& kind, const std::string& meaning);
+  // `read` turns a word into a value; its second argument names the flag in messages.
+  template <class Value, class Read>
+  void add_value(const std::string& names, const std::string& kind, Value& value, const std::string& meaning,
+                 Read read);
+
+  std::string verb_;
+  std::vector<Argument> arguments_;
+};
+
+}  // namespace heed::cli

@@ -1,0 +1,112 @@
+#include "heed/cli/help.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace heed::cli {
+namespace {
+
+constexpr size_t kColumns = 100;
+
+// "  name   meaning", the meaning from a column on, in as many lines as it takes.
+void entry(std::ostream& out, const std::string& name, const std::string& meaning, size_t column = 30) {
+  std::string line = "  " + name;
+  if (line.size() + 2 > column) {
+    out << line << '\n';
+    line.clear();
+  }
+  line.resize(column, ' ');
+  std::istringstream words(meaning);
+  bool first = true;
+  for (std::string word; words >> word; first = false) {
+    if (!first && line.size() + 1 + word.size() > kColumns) {
+      out << line << '\n';
+      line = std::string(column, ' ') + word;
+    } else {
+      line += (first ? "" : " ") + word;
+    }
+  }
+  out << line << '\n';
+}
+
+std::string upper(std::string name) {
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+const std::vector<Explained> kExitCodes = {
+    {"0", "done"},
+    {"1", "failed: a file, the machine or its memory; the message says what to do"},
+    {"2", "the command line, or a file written by hand, is wrong"},
+    {"3", "nothing fits the limits that were asked for"},
+    {"130", "interrupted by Ctrl-C or SIGTERM, and saved; the same command goes on"},
+};
+
+const std::vector<Explained> kVariables = {
+    {"HEED_PROFILE", "database of this device's profile, instead of one in the user's cache"},
+    {"HEED_RECIPES", "folder of recipes, instead of those heed came with"},
+    {"HEED_SPACES", "folder of spaces, instead of those heed came with"},
+    {"HEED_ISA", "v3 or v4: run the kernels for AVX2 or AVX-512, whatever the processor has"},
+    {"NO_COLOR", "nothing is coloured in any case; TERM=dumb also stops lines from being rewritten"},
+};
+
+std::string spelling(const Argument& argument) {
+  std::string all;
+  if (argument.letter) all = std::string("-") + argument.letter + ", ";
+  all += argument.dashed();
+  return argument.kind.empty() ? all : all + " " + argument.kind;
+}
+
+std::string explanation(const Argument& argument) {
+  return argument.fallback.empty() ? argument.meaning : argument.meaning + " [" + argument.fallback + "]";
+}
+
+std::string synopsis(const VerbEntry& verb, const Flags& flags) {
+  std::string line = "heed " + verb.name + " [OPTIONS]";
+  for (const Argument& argument : flags.arguments()) {
+    if (!argument.positional) continue;
+    const std::string name = upper(argument.name) + (argument.several ? "..." : "");
+    line += argument.required ? " " + name : " [" + name + "]";
+  }
+  return line;
+}
+
+std::string program_help() {
+  std::ostringstream out;
+  out << kAbout << "\n\nUsage: heed VERB [OPTIONS] ...\n\nVerbs:\n";
+  for (const VerbEntry& verb : verbs()) entry(out, verb.name, verb.summary, 14);
+  out << "\nOptions:\n";
+  entry(out, "-h, --help", "say what the program, or a verb, takes", 14);
+  entry(out, "--version", "say which heed this is, and with which libraries it works", 14);
+  out << "\nExit codes:\n";
+  for (const Explained& code : kExitCodes) entry(out, code.name, code.meaning, 14);
+  out << "\n`heed VERB --help` tells more, with examples.\n";
+  return out.str();
+}
+
+std::string verb_help(const VerbEntry& verb) {
+  const auto made = verb.make();
+  std::string threads;
+  const Flags flags = flags_of(verb, *made, threads);
+  std::ostringstream out;
+  out << verb.summary << "\n\nUsage: " << synopsis(verb, flags) << "\n";
+  bool first = true;
+  for (const Argument& argument : flags.arguments()) {
+    if (!argument.positional) continue;
+    if (first) out << "\nArguments:\n";
+    first = false;
+    entry(out, upper(argument.name), explanation(argument));
+  }
+  out << "\nOptions:\n";
+  for (const Argument& argument : flags.arguments()) {
+    if (!argument.positional) entry(out, spelling(argument), explanation(argument));
+  }
+  entry(out, "-h, --help", "say this");
+  out << (verb.examples.size() == 1 ? "\nExample:\n" : "\nExamples:\n");
+  for (const std::string& example : verb.examples) out << "  " << example << '\n';
+  return out.str();
+}
+
+}  // namespace heed::cli

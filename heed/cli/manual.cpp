@@ -1,0 +1,117 @@
+#include "heed/cli/manual.h"
+
+#include <cstdio>
+#include <sstream>
+
+#include "heed/cli/help.h"
+#include "heed/cli/version.h"
+
+namespace heed::cli {
+namespace {
+
+// As roff takes it: a line that begins with a dot or an apostrophe, and a backslash, mean something there.
+std::string roff(const std::string& plain) {
+  std::string out = plain.starts_with('.') || plain.starts_with('\'') ? "\\&" : "";
+  for (const char c : plain) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void roff_entry(std::ostream& out, const std::string& name, const std::string& meaning) {
+  out << ".TP\n.B " << roff(name) << "\n" << roff(meaning) << "\n";
+}
+
+std::string man_page() {
+  std::ostringstream out;
+  out << ".TH HEED 1 \"\" \"heed " << version() << "\" \"User Commands\"\n"
+      << ".SH NAME\nheed \\- find, train and run the language model that fits this device\n"
+      << ".SH SYNOPSIS\n.B heed\n.I VERB\n[\\fIOPTIONS\\fR] ...\n"
+      << ".SH DESCRIPTION\n"
+      << roff(kAbout) << "\n"
+      << "Results go to standard output, everything else to standard error.\n"
+      << "Sizes are written 500K, 48M, 2G or 48MiB, times 20ms, 90s, 5m or 1h, counts 300K or 2.5M.\n"
+      << "Flags may be written with underscores instead of dashes.\n";
+  for (const VerbEntry& entry : verbs()) {
+    const auto verb = entry.make();
+    std::string threads;
+    const Flags flags = flags_of(entry, *verb, threads);
+    out << ".SH HEED " << entry.name << "\n"
+        << roff(entry.summary) << "\n.PP\n.B " << roff(synopsis(entry, flags)) << "\n";
+    for (const Argument& argument : flags.arguments())
+      roff_entry(out, argument.positional ? argument.name : spelling(argument), explanation(argument));
+    out << ".PP\nExamples:\n.nf\n";
+    for (const std::string& example : entry.examples) out << "    " << roff(example) << "\n";
+    out << ".fi\n";
+  }
+  out << ".SH ENVIRONMENT\n";
+  for (const Explained& variable : kVariables) roff_entry(out, variable.name, variable.meaning);
+  out << ".SH EXIT STATUS\n";
+  for (const Explained& code : kExitCodes) roff_entry(out, code.name, code.meaning);
+  return out.str();
+}
+
+std::string markdown(const VerbEntry& entry) {
+  std::ostringstream out;
+  out << "# heed " << entry.name << "\n\n" << entry.summary << "\n\n";
+  for (const std::string& example : entry.examples) out << "    " << example << "\n";
+  out << "\n## heed " << entry.name << " --help\n\n```text\n" << verb_help(entry) << "```\n";
+  return out.str();
+}
+
+std::string markdown_index() {
+  std::ostringstream out;
+  out << "# The verbs\n\n| verb | what it does |\n|---|---|\n";
+  for (const VerbEntry& entry : verbs())
+    out << "| [" << entry.name << "](" << entry.name << ".md) | " << entry.summary << " |\n";
+  out << "\nAll of them take `--threads` and `--help`. Results go to standard output, everything else to "
+         "standard error.\n"
+      << "Sizes are written `500K`, `48M`, `2G` or `48MiB`, times `20ms`, `90s`, `5m` or `1h`, counts `300K` "
+         "or `2.5M`.\n"
+      << "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
+  for (const Explained& code : kExitCodes) out << "| " << code.name << " | " << code.meaning << " |\n";
+  out << "\n## Environment\n\n| variable | meaning |\n|---|---|\n";
+  for (const Explained& variable : kVariables)
+    out << "| `" << variable.name << "` | " << variable.meaning << " |\n";
+  return out.str();
+}
+
+class ManualVerb : public Verb {
+ public:
+  void declare(Flags& flags) override {
+    flags.positional("verb", verb_, "with --markdown: of this verb alone; without one, the list of verbs",
+                     false);
+    flags.flag("markdown", markdown_, "a page as in docs/verbs instead of the manual page");
+  }
+
+  void run() override {
+    if (!verb_.empty() && !markdown_)
+      throw usage_error("manual: the manual page is of the whole program; `heed ", verb_,
+                        " --help` tells about one verb, and so does `heed manual --markdown ", verb_, "`");
+    const std::string all = !markdown_      ? man_page()
+                            : verb_.empty() ? markdown_index()
+                                            : markdown(verbs().find(verb_));
+    std::fwrite(all.data(), 1, all.size(), stdout);
+  }
+
+ private:
+  std::string verb_;
+  bool markdown_ = false;
+};
+
+}  // namespace
+
+VerbEntry manual_verb() {
+  return {"manual",
+          "Writes the manual page, for `man`.",
+          {"heed manual | man -l -", "heed manual --markdown train"},
+          []() -> std::unique_ptr<Verb> { return std::make_unique<ManualVerb>(); }};
+}
+
+}  // namespace heed::cli
