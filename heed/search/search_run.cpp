@@ -311,9 +311,13 @@ class Search {
       models.push_back(found(name, frontier_[i]));
     }
     std::vector<FoundModel*> all;
-    for (FoundModel& model : models) all.push_back(&model);
+    const auto add = [&](FoundModel& model, ModelRole role) {
+      records_.save(measure::piece_key(model.model, space_.length), model, role);
+      all.push_back(&model);
+    };
+    for (FoundModel& model : models) add(model, ModelRole::kModel);
     for (FoundModel& model : result_.baselines) {
-      if (first) all.push_back(&model);
+      if (first) add(model, ModelRole::kBaseline);
     }
     measure_models(all);
     for (FoundModel& model : models) {

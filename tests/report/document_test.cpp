@@ -6,8 +6,10 @@
 #include <fstream>
 
 #include "heed/base/files.h"
+#include "heed/base/toml.h"
 #include "heed/report/page.h"
 #include "heed/report/views.h"
+#include "heed/search/records.h"
 #include "heed/spec/recipe.h"
 #include "heed/store/database.h"
 #include "heed/store/json_file.h"
@@ -157,6 +159,73 @@ TEST_F(Documents, WhatIsNoRunIsTold) {
   const Json all = document({read_run(folder_ / "empty"), read_run(folder_ / "none")}, "1.2.3");
   EXPECT_EQ(all["runs"].size(), 2u);
   EXPECT_EQ(all["version"], "1.2.3");
+}
+
+TEST_F(Documents, ASearchUnderWayShowsWhatIsMeasured) {
+  const Json says = parse_toml(R"(
+length = 16
+[model]
+backbone = "transformer-xl"
+shared_position_bias = false
+vocabulary = 100
+[genes]
+layers = [1, 2]
+width = [16, 32]
+heads = [2, 4]
+inner = [16, 32]
+)",
+                               "t");
+  const spec::Space space = spec::read_space(says, "t");
+  const fs::path run = folder_ / "found";
+  fs::create_directories(run);
+  store::write_json_object(
+      run / "config.json",
+      {{"space", "t"}, {"space_says", says}, {"strategy", "random"}, {"proxy", "effective_params"}});
+  search::Records records(run);
+  const auto found = [&](const std::string& name, const std::string& key, double score) {
+    const spec::Candidate candidate = space.candidate_of(key);
+    const search::Evaluated e{candidate, {0.002, 500, 1000, 2000, 3000}, score};
+    records.save({{key, e}}, {"{}"});
+    return search::FoundModel{name, e, space.model_of(candidate), 4000, {}, 0, {}};
+  };
+  const auto first = found("m01", "16/0/1/100 sf2:16", 3), second = found("m02", "32/0/1/100 sf4:32", 4),
+             known = found("twelve layers", "32/0/1/100 sf4:32 sf4:32", 5);
+  const auto key = [](const search::FoundModel& model) { return measure::piece_key(model.model, 16); };
+  EXPECT_EQ(read_run(run)["models"], Json::array());
+  records.save(key(first), first, search::ModelRole::kModel);
+  records.save(key(second), second, search::ModelRole::kModel);
+  records.save(key(known), known, search::ModelRole::kBaseline);
+  EXPECT_EQ(read_run(run)["models"], Json::array());
+  records.save(key(first), 0, {{0.004, 0.003, 0.005, 5}, 7000});
+  Json models = read_run(run)["models"];
+  ASSERT_EQ(models.size(), 1u) << models;
+  EXPECT_EQ(models[0]["name"], "m01");
+  EXPECT_EQ(models[0]["measured_ms"], 4.0);
+  records.save(key(known), 0, {{0.006, 0.005, 0.007, 5}, 6000});
+  records.save(key(first), 1, {{0.006, 0.002, 0.007, 5}, 6000});
+  const Json json = read_run(run);
+  EXPECT_EQ(json["problems"], Json::array());
+  models = json["models"];
+  ASSERT_EQ(models.size(), 2u) << models;
+  EXPECT_EQ(models[0]["role"], "model");
+  EXPECT_EQ(models[0]["score"], 3);
+  EXPECT_EQ(models[0]["predicted_ms"], 2.0);
+  EXPECT_EQ(models[0]["measured_ms"], 5.0);
+  EXPECT_EQ(models[0]["low_ms"], 2.0);
+  EXPECT_EQ(models[0]["high_ms"], 7.0);
+  EXPECT_EQ(models[0]["measured_bytes"], 7000);
+  EXPECT_EQ(models[0]["planned_bytes"], 4000);
+  EXPECT_EQ(models[0]["blocks"].size(), 2u);
+  EXPECT_EQ(models[0]["train"], "");
+  EXPECT_EQ(models[1]["name"], "twelve layers");
+  EXPECT_EQ(models[1]["role"], "baseline");
+  // At the end the result counts.
+  search::SearchResult result;
+  result.models = {second};
+  search::write_result(run, space, {}, result);
+  models = read_run(run)["models"];
+  ASSERT_EQ(models.size(), 1u) << models;
+  EXPECT_EQ(models[0]["name"], "m02");
 }
 
 TEST_F(Documents, NamesAreUniqueAndModelsMeetTheirTraining) {
