@@ -7,6 +7,7 @@
 
 #include "heed/base/files.h"
 #include "heed/base/toml.h"
+#include "heed/measure/device_profile.h"
 #include "heed/report/page.h"
 #include "heed/report/views.h"
 #include "heed/search/records.h"
@@ -226,6 +227,35 @@ inner = [16, 32]
   models = read_run(run)["models"];
   ASSERT_EQ(models.size(), 1u) << models;
   EXPECT_EQ(models[0]["name"], "m02");
+}
+
+TEST_F(Documents, EveryDeviceOfAProfileIsShown) {
+  const fs::path file = folder_ / "profile.db";
+  {
+    const store::Database database(file);
+    measure::Device device;
+    for (const auto& [cpu, pieces] : {std::pair{"one", 1}, {"two", 3}, {"three", 0}}) {
+      device.cpu = cpu;
+      measure::DeviceProfile profile(database, device);
+      profile.save_peak(1e9 * (1 + pieces));
+      for (int i = 0; i < pieces; ++i) {
+        spec::ModelSpec block = test::small_model("gpt2", "f");
+        block.width = 16 + 8 * i, block.heads = {2};
+        profile.add({{measure::piece_key(block, 16), {0.001 * (1 + i), 0.001, 0.005, 5}}});
+      }
+    }
+  }
+  const Json run = read_run(file);
+  EXPECT_EQ(run["kind"], "device");
+  EXPECT_EQ(run["problems"], Json::array());
+  ASSERT_EQ(run["devices"].size(), 3u);
+  for (const auto& [place, cpu, pieces] : {std::tuple{0, "two", 3}, {1, "one", 1}, {2, "three", 0}}) {
+    const Json& device = run["devices"][static_cast<size_t>(place)];
+    EXPECT_EQ(device["device"]["cpu"], cpu);
+    EXPECT_EQ(device["peak_gflops"], 1 + pieces);
+    EXPECT_EQ(device["pieces"].size(), static_cast<size_t>(pieces));
+  }
+  EXPECT_EQ(run["devices"][0]["pieces"][0]["letter"], "f");
 }
 
 TEST_F(Documents, NamesAreUniqueAndModelsMeetTheirTraining) {

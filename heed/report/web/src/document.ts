@@ -157,6 +157,10 @@ export interface TrainingRun extends AnyRun {
 
 export interface DeviceRun extends AnyRun {
   kind: "device";
+  devices: DeviceProfile[]; // the one with most pieces first
+}
+
+export interface DeviceProfile {
   device: {
     cpu: string;
     cores: number;
