@@ -68,7 +68,7 @@ RunView read(const fs::path& run) {
 
 View device_view() {
   return {"device", [](const fs::path& run) { return fs::is_regular_file(run) && run.extension() == ".db"; },
-          read};
+          []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

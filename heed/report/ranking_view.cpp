@@ -23,7 +23,8 @@ RunView read(const fs::path& run) {
 }  // namespace
 
 View ranking_view() {
-  return {"ranking", [](const fs::path& run) { return fs::exists(run / "ranking.json"); }, read};
+  return {"ranking", [](const fs::path& run) { return fs::exists(run / "ranking.json"); },
+          []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

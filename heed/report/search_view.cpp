@@ -255,7 +255,8 @@ RunView read(const fs::path& run) {
 }  // namespace
 
 View search_view() {
-  return {"search", [](const fs::path& run) { return fs::exists(run / "heed.db"); }, read};
+  return {"search", [](const fs::path& run) { return fs::exists(run / "heed.db"); },
+          []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

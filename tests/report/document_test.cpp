@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <map>
 
 #include "heed/base/files.h"
 #include "heed/base/toml.h"
@@ -77,14 +79,95 @@ TEST_F(Documents, TrainingIsReadStepByStep) {
   EXPECT_EQ(read_run(training("whole", 40, 40))["state"], "done");
 }
 
-TEST_F(Documents, LongRunsAreThinnedToMeans) {
-  const Json series = read_run(training("run", 5001, 5001))["series"];
-  ASSERT_LE(series["step"].size(), 2001u);
+// Whatever a run's length, with the steps that stand out.
+TEST_F(Documents, LongRunsAreShownByTheirOutline) {
+  const fs::path run = training("run", 0, 30000);
+  {
+    std::ofstream metrics(run / "metrics.jsonl");
+    for (int step = 1; step <= 30000; ++step) {
+      const double loss = step == 12345 ? 9 : step == 23456 ? 0.5 : 3 + 1.0 / step;
+      metrics << text(R"({"step":)", step, R"(,"loss":)", loss, R"(,"norm":)", step == 777 ? "1e6" : "1.25",
+                      R"(,"rate":0.01,"tokens":)", 64 * step, R"(,"seconds":1,"tokens_per_second":)",
+                      step == 5000 ? 1 : 100, "}\n");
+      if (step % 10 == 0)
+        metrics << text(R"({"step":)", step, R"(,"seconds":1,"valid":{"loss":)", step == 7770 ? 1 : 4,
+                        R"(,"tokens":500,"best":false}})", "\n");
+    }
+    std::ofstream samples(run / "samples.jsonl");
+    for (int step = 1; step <= 1000; ++step) samples << text(R"({"step":)", step, R"(,"text":"so"})", "\n");
+  }
+  const Json json = read_run(run);
+  const Json& series = json["series"];
+  EXPECT_LE(series["step"].size(), 2002u);
+  EXPECT_EQ(series["recorded"], 30000);
   EXPECT_EQ(series["step"].front(), 1);
-  EXPECT_EQ(series["step"].back(), 5001);
-  double sum = 0;
-  for (int step = 4999; step <= 5001; ++step) sum += 8.0 / step;
-  EXPECT_NEAR(series["loss"].back().get<double>(), sum / 3, 1e-12);
+  EXPECT_EQ(series["step"].back(), 30000);
+  std::map<int, size_t> places;
+  for (size_t i = 0; i < series["step"].size(); ++i) places[series["step"][i].get<int>()] = i;
+  EXPECT_EQ(places.size(), series["step"].size());
+  ASSERT_TRUE(places.contains(12345) && places.contains(23456) && places.contains(777) &&
+              places.contains(5000));
+  EXPECT_EQ(series["loss"][places[12345]], 9);
+  EXPECT_EQ(series["norm"][places[777]], 1e6);
+  EXPECT_EQ(series["tokens_per_second"][places[5000]], 1);
+  EXPECT_LE(json["valid"]["step"].size(), 1002u);
+  EXPECT_EQ(json["valid"]["recorded"], 3000);
+  const std::vector<double> losses = json["valid"]["loss"];
+  EXPECT_EQ(*std::ranges::min_element(losses), 1);
+  EXPECT_LE(json["samples"].size(), 201u);
+  EXPECT_EQ(json["samples"].back()["step"], 1000);
+  EXPECT_EQ(json["samples_recorded"], 1000);
+  EXPECT_LT(json.dump().size(), 400000u);
+}
+
+TEST(Outline, HoldsWhatStandsOutAndBothEnds) {
+  const std::vector<double> up = {5, 1, 2, NAN, 9, 3, 3, 3, 3, 3}, down = {0, 0, 0, 0, 0, 0, 0, -1, NAN, 0};
+  const auto list = [](const std::vector<double>& values) {
+    return [&values](size_t at) { return values[at]; };
+  };
+  EXPECT_EQ(outline(10, 10, {list(up)}).size(), 10u);
+  EXPECT_EQ(outline(10, 2, {list(up)}), (std::vector<size_t>{0, 1, 4, 9}));
+  EXPECT_EQ(outline(10, 4, {list(up), list(down)}), (std::vector<size_t>{0, 1, 4, 7, 9}));
+  EXPECT_EQ(outline(10, 4, {list(up)}), (std::vector<size_t>{0, 1, 4, 5, 9}));
+  EXPECT_TRUE(outline(0, 4, {list(up)}).empty());
+  const std::vector<double> nothing(10, NAN);
+  EXPECT_EQ(outline(10, 4, {list(nothing)}), (std::vector<size_t>{0, 9}));
+}
+
+TEST_F(Documents, ARunThatGrowsOrGoesBackIsReadOn) {
+  const fs::path run = training("run", 25, 40);
+  RunReader reader(run);
+  EXPECT_EQ(reader.read(), read_run(run));
+  std::ofstream(run / "metrics.jsonl", std::ios::app)
+      << R"({"step": 26, "loss": 1, "tokens": 2000})"
+      << "\n"
+      << R"({"step": 26, "seconds": 1, "valid": {"loss": 2, "tokens": 1, "best": false}})"
+      << "\n"
+      << R"({"step": 27, "loss": null})"
+      << "\n";
+  std::ofstream(run / "samples.jsonl") << R"({"step": 26, "text": "so"})"
+                                       << "\n";
+  Json json = reader.read();
+  EXPECT_EQ(json, read_run(run));
+  EXPECT_EQ(json["series"]["step"].back(), 26);
+  EXPECT_EQ(json["valid"]["tokens"].back(), 2000);
+  EXPECT_TRUE(tells(json, "line 30 without a number")) << json["problems"];
+  EXPECT_EQ(reader.read(), json);
+  {
+    store::RunFolder open(run, store::read_json_object(run / "config.json"), Json::object());
+    open.metrics().cut_after(12);
+  }
+  fs::remove(run / "samples.jsonl");
+  json = reader.read();
+  EXPECT_EQ(json["series"]["step"].size(), 12u);
+  EXPECT_EQ(json["valid"]["step"], Json({10}));
+  EXPECT_EQ(json["samples"], Json::array());
+  EXPECT_EQ(reader.read(), read_run(run));
+  // Another run in the same place.
+  fs::remove_all(run);
+  EXPECT_EQ(reader.read()["kind"], "unreadable");
+  training("run", 3, 40);
+  EXPECT_EQ(reader.read(), read_run(run));
 }
 
 TEST(Thinned, HoldsBothEndsAndNoMoreThanAsked) {
