@@ -312,6 +312,28 @@ inner = [16, 32]
   EXPECT_EQ(models[0]["name"], "m02");
 }
 
+TEST_F(Documents, ARankingUnderWaySaysSo) {
+  const fs::path run = folder_ / "ranked";
+  const Json config = {{"ranking", {{"space", "letters"}}}};
+  {
+    const store::RunFolder open(run, config, Json::object());
+    training("ranked/m001", 40, 40);
+    training("ranked/m002", 10, 40);
+    const Json json = read_run(run);
+    EXPECT_EQ(json["kind"], "ranking");
+    EXPECT_EQ(json["state"], "going on");
+    EXPECT_EQ(json["begun"], 2);
+    EXPECT_EQ(json["models"], Json::array());
+    EXPECT_EQ(json["problems"], Json::array());
+  }
+  EXPECT_EQ(read_run(run)["state"], "stopped");
+  std::ofstream(run / "ranking.json")
+      << R"({"models": [{"id": "m001"}], "percents": [], "proxies": [{"name": "x", "scores": [1]}]})";
+  EXPECT_EQ(read_run(run)["state"], "done");
+  const store::RunFolder open(run, config, Json::object());
+  EXPECT_EQ(read_run(run)["state"], "going on");
+}
+
 TEST_F(Documents, EveryDeviceOfAProfileIsShown) {
   const fs::path file = folder_ / "profile.db";
   {

@@ -92,6 +92,7 @@ export interface SearchRun extends AnyRun {
 
 export interface RankingRun extends AnyRun {
   kind: "ranking";
+  begun: number; // models of it that are trained, or on the way; 0 if they come from a table
   models: { id: string; perplexity: number; latency_ms: number | null; arch: string; total: number }[];
   percents: number[]; // 10, 20, .. 100
   proxies: {
