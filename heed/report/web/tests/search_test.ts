@@ -104,7 +104,17 @@ test("ticks are round and inside", () => {
 test("labels cover neither each other nor marks nor the edge", () => {
   const points: [number, number][] = [[100, 50], [110, 50], [290, 50]];
   const labels = points.map((point) => ({ point, text: "a label" }));
-  const placed = place_labels(labels, points, { width: 300, height: 100, pixel: (point) => point, taken: [] });
+  const placed = place_labels(labels, points, { width: 300, height: 100, pixel: (point) => point, taken: [], lines: [] });
   assert.deepEqual(placed.map((one) => one?.position), ["left", "right", "left"]);
-  assert.deepEqual(place_labels(labels, points, { width: 40, height: 10, pixel: (point) => point, taken: [] }), [null, null, null]);
+  assert.deepEqual(place_labels(labels, points, { width: 40, height: 10, pixel: (point) => point, taken: [], lines: [] }), [null, null, null]);
+});
+
+test("labels keep off the line of a limit where they can", () => {
+  const sheet = { width: 300, height: 100, pixel: (point: [number, number]) => point, taken: [] };
+  const line = { left: 118, right: 122, top: 0, bottom: 100 };
+  const labels = [{ point: [100, 50] as [number, number], text: "a label" }];
+  assert.equal(place_labels(labels, [[100, 50]], { ...sheet, lines: [] })[0]?.position, "right");
+  assert.equal(place_labels(labels, [[100, 50]], { ...sheet, lines: [line] })[0]?.position, "left");
+  const everywhere = { left: 0, right: 300, top: 0, bottom: 100 };
+  assert.equal(place_labels(labels, [[100, 50]], { ...sheet, lines: [everywhere] })[0]?.position, "right");
 });

@@ -15,6 +15,7 @@ export interface Sheet {
   height: number;
   pixel: (point: Point) => Point;
   taken: Rectangle[]; // by what is drawn besides
+  lines: Rectangle[]; // that a name crosses only if it finds no other place
 }
 
 export interface Placed {
@@ -63,13 +64,13 @@ export function place_labels(labels: { point: Point; text: string }[], marks: Po
   return labels.map(({ point, text }) => {
     if (text === "") return null;
     const at = sheet.pixel(point);
-    for (const placed of tries) {
-      const box = rectangle(at, text, placed);
-      if (box.left < 0 || box.right > sheet.width || box.top < 0 || box.bottom > sheet.height) continue;
-      if (taken.some((other) => meet(box, other))) continue;
-      taken.push(box);
-      return placed;
-    }
-    return null;
+    const free = tries
+      .map((placed) => ({ placed, box: rectangle(at, text, placed) }))
+      .filter(({ box }) => box.left >= 0 && box.right <= sheet.width && box.top >= 0 && box.bottom <= sheet.height)
+      .filter(({ box }) => !taken.some((other) => meet(box, other)));
+    const best = free.find(({ box }) => !sheet.lines.some((line) => meet(box, line))) ?? free[0];
+    if (!best) return null;
+    taken.push(best.box);
+    return best.placed;
   });
 }
