@@ -19,10 +19,7 @@ Piece piece_of(const std::string& key) {
     throw failure("'", key, "' names no piece of a model; is the profile damaged?");
   Json settings = to_json(spec::backbones().find(named["backbone"].get<std::string>()).settings());
   for (const auto& [name, value] : named.items()) {
-    if (name == "length" || name == "batch" || name == "dtype") continue;
-    if (!settings.contains(name))
-      throw failure("'", key, "' says '", name, "', which this version of heed does not know");
-    settings[name] = value;
+    if (name != "length" && name != "batch" && name != "dtype") settings[name] = value;
   }
   return {from_json<spec::ModelSpec>(settings, key), named["length"].get<int64_t>()};
 }
