@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <sstream>
 
 #include "heed/base/files.h"
@@ -14,6 +15,7 @@
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
 #include "heed/store/json_file.h"
+#include "heed/store/run_folder.h"
 
 namespace heed::cli {
 namespace {
@@ -74,7 +76,7 @@ class Rank : public Verb {
     const search::SampleSettings settings = sample_.over({}, "rank");
     validate(settings);
     const std::vector<search::Proxy> proxies = chosen();
-    const auto rows = space_.empty() ? search::read_model_table(table_, backbone_) : trained(settings.data);
+    const auto rows = space_.empty() ? from_table() : trained(settings.data);
     if (!names_.empty() && without_perplexity(rows) == static_cast<int64_t>(rows.size()))
       throw usage_error("rank: ", table_, " has no perplexity (valid_ppl) to rank by");
     const auto wrong = search::mismatches(rows);
@@ -83,15 +85,25 @@ class Rank : public Verb {
     if (out_.empty()) temporary.emplace();
     search::Sample sample(settings, temporary ? temporary->path() : std::filesystem::path(out_) / "cache");
     for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy, sample));
-    if (!out_.empty()) {
-      std::filesystem::create_directories(out_);
+    if (!out_.empty())
       store::write_json_object(std::filesystem::path(out_) / "ranking.json", search::to_json(rows, rankings));
-    }
     json_ ? print_json(rows, wrong, rankings) : print(rows, wrong, rankings);
   }
 
  private:
-  std::vector<search::TableRow> trained(const std::string& data) const {
+  // What is of another kind, or in use, is refused. More models, other scores and other texts are not: models
+  // that were trained check that themselves.
+  void open_folder(const Json& ranking) {
+    if (!out_.empty()) folder_.emplace(out_, Json{{"ranking", ranking}}, run_record());
+  }
+
+  std::vector<search::TableRow> from_table() {
+    auto rows = search::read_model_table(table_, backbone_);
+    open_folder({{"table", std::filesystem::absolute(table_).lexically_normal().string()}});
+    return rows;
+  }
+
+  std::vector<search::TableRow> trained(const std::string& data) {
     if (data.empty()) throw usage_error("rank: give a text to train on with --data PATH");
     if (out_.empty()) throw usage_error("rank: give a folder for the models with -o FOLDER");
     search::TrainedModelsRequest request{
@@ -100,7 +112,17 @@ class Rank : public Verb {
     validate(request.space.training);
     const StopSignals signals;
     Observer observer(request.models);
-    return search::train_models(request, observer);
+    open_folder({{"space", request.space.name},
+                 {"space_says", request.space.source},
+                 {"seed", seed_},
+                 {"steps", request.space.training.steps}});
+    try {
+      return search::train_models(request, observer);
+    } catch (const Error& error) {
+      // Nothing was begun: the next try may be another.
+      if (error.code() == kUsage && !std::filesystem::exists(request.folder / "m001")) folder_->take_back();
+      throw;
+    }
   }
 
   std::vector<search::Proxy> chosen() const {
@@ -194,6 +216,7 @@ class Rank : public Verb {
   int64_t seed_ = 1;
   std::optional<int64_t> models_, steps_;
   SettingsFlags<search::SampleSettings> sample_;
+  std::optional<store::RunFolder> folder_;
   bool json_ = false;
 };
 

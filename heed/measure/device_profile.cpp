@@ -12,6 +12,18 @@ std::string piece_key(const spec::ModelSpec& model, int64_t length) {
   return key.dump();
 }
 
+Piece piece_of(const std::string& key) {
+  const Json named = Json::parse(key, nullptr, false);
+  if (!named.is_object() || !named.contains("backbone") || !named["backbone"].is_string() ||
+      !named.contains("length") || !named["length"].is_number_integer())
+    throw failure("'", key, "' names no piece of a model; is the profile damaged?");
+  Json settings = to_json(spec::backbones().find(named["backbone"].get<std::string>()).settings());
+  for (const auto& [name, value] : named.items()) {
+    if (name != "length" && name != "batch" && name != "dtype") settings[name] = value;
+  }
+  return {from_json<spec::ModelSpec>(settings, key), named["length"].get<int64_t>()};
+}
+
 StoredTimings read_timings(const store::Database& database, int64_t device) {
   StoredTimings stored;
   store::Statement rows(

@@ -14,6 +14,12 @@ namespace heed::measure {
 
 // Names a piece: everything in the model that is not as its backbone has it, and the tokens of a segment.
 std::string piece_key(const spec::ModelSpec& model, int64_t length);
+// And back. What is no such name, or of another version of heed, is an Error.
+struct Piece {
+  spec::ModelSpec model;
+  int64_t length = 0;
+};
+Piece piece_of(const std::string& key);
 
 // What a database holds about a device, by piece.
 struct StoredTimings {

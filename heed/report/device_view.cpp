@@ -8,16 +8,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a piece is, from the name that measure::piece_key gave it.
-Json piece_of(const std::string& key) {
-  const Json named = Json::parse(key);
-  const std::string backbone = named.at("backbone");
-  const int64_t length = named.at("length");
-  Json settings = to_json(spec::backbones().find(backbone).settings());
-  for (const auto& [name, value] : named.items()) {
-    if (settings.contains(name)) settings[name] = value;
-  }
-  const auto model = from_json<spec::ModelSpec>(settings, key);
+Json piece_json(const std::string& key) {
+  const auto [model, length] = measure::piece_of(key);
   const std::string letters = model.letters();
   const bool block = letters != "i";
   const char letter = block ? letters.at(0) : ' ';
@@ -25,7 +17,7 @@ Json piece_of(const std::string& key) {
   const auto flops = graph::count(*measure::build_timed(model, measure::prompt_use(length))).total.flops;
   return {
       {"what", block ? "block" : "frame"},
-      {"backbone", backbone},
+      {"backbone", model.backbone},
       {"length", length},
       {"letter", block ? Json(std::string(1, letter)) : Json("")},
       {"width", model.width},
@@ -37,39 +29,38 @@ Json piece_of(const std::string& key) {
       {"gflop", 1e-9 * flops}};
 }
 
-RunView read(const fs::path& run) {
-  RunView view;
-  const store::Database database(run, store::Database::kReadOnly);
-  store::Statement devices(database,
-                           "SELECT id, description FROM devices ORDER BY (SELECT count(*) FROM timings WHERE "
-                           "device = devices.id) DESC, id");
-  if (!devices.step()) {
-    view.json = {
-        {"device", Json::object()}, {"peak_gflops", Json()}, {"pieces", Json::array()}, {"state", "empty"}};
-    return view;
-  }
-  const int64_t id = devices.integer(0);
-  view.json = {{"device", Json::parse(devices.text(1))},
-               {"peak_gflops", Json()},
-               {"pieces", Json::array()},
-               {"state", "done"}};
+Json device_json(const store::Database& database, int64_t id, const std::string& description, RunView& view) {
+  Json device = {{"device", Json::parse(description)}, {"peak_gflops", Json()}, {"pieces", Json::array()}};
   view.try_to([&] {
     store::Statement peak(database, "SELECT flops FROM peaks WHERE device = ?");
-    if (peak.with(id).step()) view.json["peak_gflops"] = 1e-9 * peak.real(0);
+    if (peak.with(id).step()) device["peak_gflops"] = 1e-9 * peak.real(0);
   });
-  if (devices.step())
-    view.problems.push_back("it holds other devices too; the one with the most timings is shown");
   measure::StoredTimings stored = measure::read_timings(database, id);
   for (const auto& [key, timings] : stored.rounds) {
     view.try_to([&] {
       const measure::Timing timing = measure::combine(timings);
-      Json piece = piece_of(key);
+      Json piece = piece_json(key);
       piece["ms"] = 1e3 * timing.median, piece["low_ms"] = 1e3 * timing.low,
       piece["high_ms"] = 1e3 * timing.high;
       piece["date"] = stored.dates[key];
-      view.json["pieces"].push_back(std::move(piece));
+      device["pieces"].push_back(std::move(piece));
     });
   }
+  return device;
+}
+
+RunView read(const fs::path& run) {
+  RunView view;
+  const store::Database database(run, store::Database::kReadOnly);
+  Json devices = Json::array();
+  // What was timed most comes first.
+  store::Statement rows(database,
+                        "SELECT id, description FROM devices ORDER BY (SELECT count(*) FROM timings WHERE "
+                        "device = devices.id) DESC, id");
+  while (rows.step())
+    view.try_to([&] { devices.push_back(device_json(database, rows.integer(0), rows.text(1), view)); });
+  view.json = {{"state", devices.empty() ? "empty" : "done"}};
+  view.json["devices"] = std::move(devices);
   return view;
 }
 
@@ -77,7 +68,7 @@ RunView read(const fs::path& run) {
 
 View device_view() {
   return {"device", [](const fs::path& run) { return fs::is_regular_file(run) && run.extension() == ".db"; },
-          read};
+          []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

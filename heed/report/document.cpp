@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <set>
-
-#include "heed/report/views.h"
+#include <utility>
 
 namespace heed::report {
 namespace {
@@ -55,17 +54,21 @@ void match(std::vector<Json>& runs) {
 
 }  // namespace
 
-Json read_run(const fs::path& run) {
+Json read_run(const fs::path& run) { return RunReader(run).read(); }
+
+Json RunReader::read() {
   RunView view;
   std::string kind = "unreadable";
   try {
-    if (!fs::exists(run)) throw failure(run.string(), " is not there");
-    const View* known = view_of(run);
+    if (!fs::exists(run_)) throw failure(run_.string(), " is not there");
+    const View* known = view_of(run_);
     if (!known)
-      throw failure(run.string(), fs::is_directory(run) && fs::is_empty(run) ? " is empty" : " holds no run",
+      throw failure(run_.string(),
+                    fs::is_directory(run_) && fs::is_empty(run_) ? " is empty" : " holds no run",
                     "; give a folder that `heed search`, `heed train` or `heed rank` made with -o, or a "
                     "device's profile (.db)");
-    view = known->read(run);
+    if (known != std::exchange(view_, known)) reading_ = known->begin();
+    view = reading_(run_);
     kind = known->name;
   } catch (const std::exception& error) {
     view.json = Json::object();
@@ -73,7 +76,7 @@ Json read_run(const fs::path& run) {
   }
   Json json = std::move(view.json);
   if (!json.contains("state")) json["state"] = "empty";
-  json["kind"] = kind, json["name"] = name_of(run), json["path"] = run.string();
+  json["kind"] = kind, json["name"] = name_of(run_), json["path"] = run_.string();
   json["problems"] = view.problems;
   return json;
 }

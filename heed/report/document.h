@@ -4,12 +4,24 @@
 #include <filesystem>
 #include <vector>
 
-#include "heed/base/fields.h"
+#include "heed/report/views.h"
 
 namespace heed::report {
 
 // A run with its kind, name, path, state and problems. Whatever is wrong with it is told in it.
 Json read_run(const std::filesystem::path& run);
+
+// Reads a run as often as it is asked, long files on from where the last reading ended.
+class RunReader {
+ public:
+  explicit RunReader(std::filesystem::path run) : run_(std::move(run)) {}
+  Json read();
+
+ private:
+  std::filesystem::path run_;
+  const View* view_ = nullptr;
+  Reading reading_;
+};
 
 // Runs that were read, each under a name of its own, with models of searches matched to the runs that trained
 // them.

@@ -6,9 +6,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Models that have a folder, trained or on the way.
+int64_t models_begun(const fs::path& run) {
+  int64_t begun = 0;
+  for (const auto& entry : fs::directory_iterator(run)) begun += fs::exists(entry.path() / "config.json");
+  return begun;
+}
+
 RunView read(const fs::path& run) {
   RunView view;
-  view.json = store::read_json_object(run / "ranking.json");
+  view.json = {{"models", Json::array()}, {"percents", Json::array()}, {"proxies", Json::array()}};
+  const bool done = fs::exists(run / "ranking.json");
+  if (done) view.json = store::read_json_object(run / "ranking.json");
+  view.json["begun"] = models_begun(run);
   const size_t models = view.json.at("models").size();
   for (const Json& proxy : view.json.at("proxies")) {
     if (proxy.at("scores").size() != models)
@@ -16,14 +26,24 @@ RunView read(const fs::path& run) {
                     proxy.at("scores").size(), " scores for ", models,
                     " models; `heed rank` writes it again");
   }
-  view.json["state"] = models == 0 ? "empty" : "done";
+  const std::string state = state_of(run, done);
+  view.json["state"] = state == "done" && models == 0 ? "empty" : state;
   return view;
+}
+
+bool is_in(const fs::path& run) {
+  if (fs::exists(run / "ranking.json")) return true;
+  try {
+    return store::read_json_object(run / "config.json").contains("ranking");
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
 
 View ranking_view() {
-  return {"ranking", [](const fs::path& run) { return fs::exists(run / "ranking.json"); }, read};
+  return {"ranking", is_in, []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

@@ -4,6 +4,7 @@
 #include "heed/report/views.h"
 #include "heed/search/block_table.h"
 #include "heed/search/front.h"
+#include "heed/search/records.h"
 #include "heed/store/database.h"
 #include "heed/store/json_file.h"
 #include "heed/store/run_folder.h"
@@ -159,8 +160,9 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-Json model_json(const Json& found, const char* role, const fs::path& run, const spec::Space& by_block,
+Json model_json(const search::MeasuredModel& measured_model, const fs::path& run, const spec::Space& by_block,
                 Parts& parts) {
+  const Json& found = measured_model.model;
   const auto model = from_json<spec::ModelSpec>(found.at("spec"), "search.json");
   Json blocks = Json::array();
   for (const spec::Layer& block : blocks_of(model, by_block))
@@ -170,7 +172,7 @@ Json model_json(const Json& found, const char* role, const fs::path& run, const 
   const std::string name = found.at("name");
   const fs::path recipe = run / "models" / (name + ".json");
   return {{"name", name},
-          {"role", role},
+          {"role", measured_model.role == search::ModelRole::kBaseline ? "baseline" : "model"},
           {"picks", found.at("picks")},
           {"score", found.at("score")},
           {"decoder", found.at("decoder_params")},
@@ -189,6 +191,20 @@ Json model_json(const Json& found, const char* role, const fs::path& run, const 
                                               shell_word(run.string() + "-" + name))
                                        : ""},
           {"trained", Json::array()}};
+}
+
+// From the result, or what is known of it while the search goes on.
+std::vector<search::MeasuredModel> measured_models(const fs::path& run) {
+  using enum search::ModelRole;
+  if (!fs::exists(run / "search.json"))
+    return search::read_measured(store::Database(run / "heed.db", store::Database::kReadOnly));
+  const Json result = store::read_json_object(run / "search.json");
+  std::vector<search::MeasuredModel> models;
+  for (const auto& [list, role] :
+       {std::pair{"models", kModel}, {"dominated", kModel}, {"dropped", kModel}, {"baselines", kBaseline}}) {
+    for (const Json& found : result.at(list)) models.push_back({role, found});
+  }
+  return models;
 }
 
 RunView read(const fs::path& run) {
@@ -222,20 +238,13 @@ RunView read(const fs::path& run) {
     view.json["hypervolume"] = hypervolume_of(all);
     view.json["candidates"] = std::move(lists);
   });
-  const bool done = fs::exists(run / "pareto.csv"), told = fs::exists(run / "search.json");
-  if (done && !told)
+  const bool done = fs::exists(run / "pareto.csv");
+  view.try_to([&] {
+    for (const search::MeasuredModel& found : measured_models(run))
+      view.json["models"].push_back(model_json(found, run, by_block, parts));
+  });
+  if (done && view.json["models"].empty())
     view.problems.push_back("search.json is missing: made by an earlier heed? Measured models are not shown");
-  if (told)
-    view.try_to([&] {
-      const Json result = store::read_json_object(run / "search.json");
-      for (const auto& [list, role] : {std::pair{"models", "model"},
-                                       {"dominated", "model"},
-                                       {"dropped", "model"},
-                                       {"baselines", "baseline"}}) {
-        for (const Json& found : result.at(list))
-          view.json["models"].push_back(model_json(found, role, run, by_block, parts));
-      }
-    });
   view.json["blocks"] = parts.all_blocks();
   view.json["frames"] = parts.all_frames();
   const bool empty = view.json["candidates"]["score"].empty() && !store::is_in_use(run);
@@ -246,7 +255,8 @@ RunView read(const fs::path& run) {
 }  // namespace
 
 View search_view() {
-  return {"search", [](const fs::path& run) { return fs::exists(run / "heed.db"); }, read};
+  return {"search", [](const fs::path& run) { return fs::exists(run / "heed.db"); },
+          []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "heed/report/views.h"
 #include "heed/search/supernet/supernet_run.h"
@@ -14,16 +16,22 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMoments = 200, kPoints = 1000;
 
-std::vector<Json> lines_of(const fs::path& file, RunView& view) {
+// A file of a seed, as far as it was read.
+struct Log {
+  explicit Log(const fs::path& file) : reader(file) {}
+  void read_on() {
+    reader.read_on([this](Json line) { lines.push_back(std::move(line)); }, [this] { lines.clear(); });
+  }
+  store::LineReader reader;
   std::vector<Json> lines;
-  view.try_to([&] {
-    store::for_each_line(file, [&](Json line) {
-      lines.push_back(std::move(line));
-      return true;
-    });
-  });
-  return lines;
-}
+};
+
+struct SeedLogs {
+  explicit SeedLogs(const fs::path& folder)
+      : theta(folder / "theta.jsonl"), metrics(folder / "metrics.jsonl") {}
+  Log theta, metrics;
+};
+using Logs = std::map<fs::path, SeedLogs>;  // by folder
 
 Json course_of(const std::vector<Json>& lines, const search::SupernetSettings& settings) {
   Json course = Json::object();
@@ -40,7 +48,11 @@ Json course_of(const std::vector<Json>& lines, const search::SupernetSettings& s
 
 Json losses_of(const std::vector<Json>& lines) {
   Json losses = {{"step", Json::array()}, {"loss", Json::array()}};
-  for (const size_t at : thinned(lines.size(), kPoints)) {
+  const auto loss = [&](size_t at) {
+    const Json& value = lines[at].at("loss");
+    return value.is_number() ? value.get<double>() : NAN;
+  };
+  for (const size_t at : outline(lines.size(), kPoints, {loss})) {
     losses["step"].push_back(lines[at].at("step"));
     losses["loss"].push_back(lines[at].at("loss"));
   }
@@ -48,15 +60,15 @@ Json losses_of(const std::vector<Json>& lines) {
 }
 
 Json read_seed(const fs::path& folder, int64_t number, const search::SupernetSettings& settings,
-               RunView& view) {
+               SeedLogs& logs, RunView& view) {
   Json seed = {{"seed", number}, {"done", false},  {"converged", false},     {"loss", Json()},
                {"arch", ""},     {"by_layer", ""}, {"slices", Json::array()}};
-  const std::vector<Json> theta = lines_of(folder / "theta.jsonl", view),
-                          metrics = lines_of(folder / "metrics.jsonl", view);
+  view.try_to([&] { logs.theta.read_on(); });
+  view.try_to([&] { logs.metrics.read_on(); });
   seed["course"] = course_of({}, settings);
   seed["losses"] = losses_of({});
-  view.try_to([&] { seed["course"] = course_of(theta, settings); });
-  view.try_to([&] { seed["losses"] = losses_of(metrics); });
+  view.try_to([&] { seed["course"] = course_of(logs.theta.lines, settings); });
+  view.try_to([&] { seed["losses"] = losses_of(logs.metrics.lines); });
   if (!seed["losses"]["loss"].empty()) seed["loss"] = seed["losses"]["loss"].back();
   if (!seed["course"]["by_layer"].empty()) seed["by_layer"] = seed["course"]["by_layer"].back();
   if (search::SeedResult::is_in(folder))
@@ -94,7 +106,7 @@ Json spreads_of(const Json& seeds, const std::string& letters) {
   return spreads;
 }
 
-RunView read(const fs::path& run) {
+RunView read(const fs::path& run, Logs& logs) {
   RunView view;
   const Json config = store::read_json_object(run / "config.json");
   const spec::Recipe recipe = spec::read_recipe(config.at("recipe"), (run / "config.json").string());
@@ -104,8 +116,10 @@ RunView read(const fs::path& run) {
   for (const auto& entry : fs::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("seed-") || !entry.is_directory()) continue;
-    view.try_to(
-        [&] { seeds.push_back(read_seed(entry.path(), std::stoll(name.substr(5)), settings, view)); });
+    view.try_to([&] {
+      SeedLogs& of_seed = logs.try_emplace(entry.path(), entry.path()).first->second;
+      seeds.push_back(read_seed(entry.path(), std::stoll(name.substr(5)), settings, of_seed, view));
+    });
   }
   std::sort(seeds.begin(), seeds.end(), [](const Json& a, const Json& b) { return a["seed"] < b["seed"]; });
   const bool done = std::ranges::all_of(seeds, [](const Json& seed) { return seed["done"].get<bool>(); });
@@ -130,6 +144,10 @@ bool is_in(const fs::path& run) {
 
 }  // namespace
 
-View supernet_view() { return {"supernet", is_in, read}; }
+View supernet_view() {
+  return {"supernet", is_in, []() -> Reading {
+            return [logs = Logs()](const fs::path& run) mutable { return read(run, logs); };
+          }};
+}
 
 }  // namespace heed::report

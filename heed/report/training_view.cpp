@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "heed/model/model.h"
 #include "heed/report/views.h"
@@ -13,13 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPoints = 2000;
+constexpr size_t kPoints = 2000, kEvaluations = 1000, kSamples = 200;  // that are shown, about
 
 struct Step {
   static constexpr const char* kNames[] = {
       "step", "loss", "norm", "rate", "tokens", "seconds", "tokens_per_second"};
+  static constexpr bool kDrawn[] = {false, true, true, true, false, false, true};  // upwards
   double values[std::size(kNames)];  // in the order of the names
-  double loss() const { return values[1]; }
   double tokens() const { return values[4]; }
 };
 
@@ -35,61 +36,115 @@ double number_in(const Json& line, const char* name) {
   return found != line.end() && found->is_number() ? found->get<double>() : NAN;
 }
 
-// As lists. The loss is the mean of those left out before a point.
-Json series_of(const std::vector<Step>& steps) {
-  Json series = Json::object();
-  for (const char* name : Step::kNames) series[name] = Json::array();
-  size_t first = 0;
-  for (const size_t at : thinned(steps.size(), kPoints)) {
-    double sum = 0;
-    for (size_t i = first; i <= at; ++i) sum += steps[i].loss();
-    for (size_t i = 0; i < std::size(Step::kNames); ++i)
-      series[Step::kNames[i]].push_back(number(steps[at].values[i]));
-    series["loss"].back() = number(sum / static_cast<double>(at - first + 1));
-    first = at + 1;
-  }
-  return series;
-}
+// metrics.jsonl, as far as it was read.
+class Metrics {
+ public:
+  explicit Metrics(const fs::path& file) : file_(file), log_(file) {}
 
-Json valid_of(const std::vector<Evaluation>& evaluations) {
-  Json valid = Json::object();
-  for (const char* name : {"step", "loss", "tokens", "seconds", "best"}) valid[name] = Json::array();
-  for (const Evaluation& e : evaluations) {
-    valid["step"].push_back(e.step), valid["loss"].push_back(e.loss), valid["tokens"].push_back(e.tokens);
-    valid["seconds"].push_back(number(e.seconds)), valid["best"].push_back(e.best);
+  // Lines that lack a step or a loss are left out, and that is told once.
+  void read_on() {
+    log_.read_on([this](const Json& line) { add(line); },
+                 [this] {
+                   steps_.clear(), evaluations_.clear();
+                   lines_ = first_bad_ = bad_ = 0;
+                 });
+    if (bad_ > 0)
+      throw failure(file_.string(), ": line ", first_bad_, bad_ > 1 ? text(" and ", bad_ - 1, " more") : "",
+                    " without a number for step or loss; left out");
   }
-  return valid;
-}
 
-// Lines that lack a step or a loss are left out, and that is told once.
-void read_metrics(const fs::path& file, std::vector<Step>& steps, std::vector<Evaluation>& evaluations) {
-  int64_t number_of_line = 0, first_bad = 0, bad = 0;
-  store::for_each_line(file, [&](const Json& line) {
-    ++number_of_line;
+  double steps_made() const { return steps_.empty() ? 0 : steps_.back().values[0]; }
+
+  // Lists of one value per step that is shown, and how many there are to show.
+  Json series() const {
+    Json series = Json::object();
+    for (const char* name : Step::kNames) series[name] = Json::array();
+    std::vector<std::function<double(size_t)>> drawn;
+    for (size_t i = 0; i < std::size(Step::kNames); ++i) {
+      if (Step::kDrawn[i]) drawn.emplace_back([this, i](size_t at) { return steps_[at].values[i]; });
+    }
+    for (const size_t at : outline(steps_.size(), kPoints, drawn)) {
+      for (size_t i = 0; i < std::size(Step::kNames); ++i)
+        series[Step::kNames[i]].push_back(number(steps_[at].values[i]));
+    }
+    series["recorded"] = steps_.size();
+    return series;
+  }
+
+  Json valid() const {
+    Json valid = Json::object();
+    for (const char* name : {"step", "loss", "tokens", "seconds", "best"}) valid[name] = Json::array();
+    for (const size_t at : outline(evaluations_.size(), kEvaluations,
+                                   {[this](size_t place) { return evaluations_[place].loss; }})) {
+      const Evaluation& e = evaluations_[at];
+      valid["step"].push_back(e.step), valid["loss"].push_back(e.loss), valid["tokens"].push_back(e.tokens);
+      valid["seconds"].push_back(number(e.seconds)), valid["best"].push_back(e.best);
+    }
+    valid["recorded"] = evaluations_.size();
+    return valid;
+  }
+
+ private:
+  void add(const Json& line) {
+    ++lines_;
     const double step = number_in(line, "step");
     const bool evaluated = line.contains("valid") && line["valid"].is_object();
     const double loss = number_in(evaluated ? line["valid"] : line, "loss");
     if (!std::isfinite(step) || !std::isfinite(loss)) {
-      if (bad++ == 0) first_bad = number_of_line;
-      return true;
+      if (bad_++ == 0) first_bad_ = lines_;
+      return;
     }
     if (evaluated) {
       const Json best = line["valid"].value("best", Json());
-      evaluations.push_back({step, loss, steps.empty() ? 0 : steps.back().tokens(),
-                             number_in(line, "seconds"), best.is_boolean() && best.get<bool>()});
+      evaluations_.push_back({step, loss, steps_.empty() ? 0 : steps_.back().tokens(),
+                              number_in(line, "seconds"), best.is_boolean() && best.get<bool>()});
     } else {
-      steps.emplace_back();
+      steps_.emplace_back();
       for (size_t i = 0; i < std::size(Step::kNames); ++i)
-        steps.back().values[i] = number_in(line, Step::kNames[i]);
+        steps_.back().values[i] = number_in(line, Step::kNames[i]);
     }
-    return true;
-  });
-  if (bad > 0)
-    throw failure(file.string(), ": line ", first_bad, bad > 1 ? text(" and ", bad - 1, " more") : "",
-                  " without a number for step or loss; left out");
-}
+  }
 
-RunView read(const fs::path& run) {
+  fs::path file_;
+  store::LineReader log_;
+  std::vector<Step> steps_;
+  std::vector<Evaluation> evaluations_;
+  int64_t lines_ = 0, first_bad_ = 0, bad_ = 0;
+};
+
+// samples.jsonl, as far as it was read.
+class Samples {
+ public:
+  explicit Samples(const fs::path& file) : log_(file) {}
+
+  void read_on() {
+    log_.read_on(
+        [this](const Json& line) {
+          samples_.push_back(
+              {{"step", line.at("step").get<int64_t>()}, {"text", line.at("text").get<std::string>()}});
+        },
+        [this] { samples_.clear(); });
+  }
+
+  Json shown() const {
+    Json shown = Json::array();
+    for (const size_t at : thinned(samples_.size(), kSamples)) shown.push_back(samples_[at]);
+    return shown;
+  }
+  size_t recorded() const { return samples_.size(); }
+
+ private:
+  store::LineReader log_;
+  std::vector<Json> samples_;
+};
+
+struct Logs {
+  explicit Logs(const fs::path& run) : metrics(run / "metrics.jsonl"), samples(run / "samples.jsonl") {}
+  Metrics metrics;
+  Samples samples;
+};
+
+RunView read(const fs::path& run, Logs& logs) {
   RunView view;
   const spec::Recipe recipe =
       spec::read_recipe(store::read_json_object(run / "config.json"), (run / "config.json").string());
@@ -100,23 +155,16 @@ RunView read(const fs::path& run) {
                {"parameters", model::count_parameters(recipe.model).total},
                {"unit", unit},
                {"steps", recipe.training.steps},
-               {"text", ""},
-               {"samples", Json::array()}};
+               {"text", ""}};
   view.try_to([&] { view.json["text"] = store::read_json_object(run / "run.json").at("data").at("path"); });
-  std::vector<Step> steps;
-  std::vector<Evaluation> evaluations;
-  view.try_to([&] { read_metrics(run / "metrics.jsonl", steps, evaluations); });
-  view.json["series"] = series_of(steps);
-  view.json["valid"] = valid_of(evaluations);
-  if (fs::exists(run / "samples.jsonl"))
-    view.try_to([&] {
-      store::for_each_line(run / "samples.jsonl", [&](const Json& line) {
-        view.json["samples"].push_back(
-            {{"step", line.at("step").get<int64_t>()}, {"text", line.at("text").get<std::string>()}});
-        return true;
-      });
-    });
-  const double made = steps.empty() ? 0 : steps.back().values[0];
+  view.try_to([&] { logs.metrics.read_on(); });
+  view.json["series"] = logs.metrics.series();
+  view.json["valid"] = logs.metrics.valid();
+  if (fs::exists(run / "samples.jsonl") || logs.samples.recorded() > 0)
+    view.try_to([&] { logs.samples.read_on(); });
+  view.json["samples"] = logs.samples.shown();
+  view.json["samples_recorded"] = logs.samples.recorded();
+  const double made = logs.metrics.steps_made();
   view.json["state"] = made == 0 && !store::is_in_use(run)
                            ? "empty"
                            : state_of(run, made == static_cast<double>(recipe.training.steps));
@@ -126,7 +174,13 @@ RunView read(const fs::path& run) {
 }  // namespace
 
 View training_view() {
-  return {"training", [](const fs::path& run) { return fs::exists(run / "config.json"); }, read};
+  return {"training", [](const fs::path& run) { return fs::exists(run / "config.json"); },
+          []() -> Reading {
+            return [logs = std::optional<Logs>()](const fs::path& run) mutable {
+              if (!logs) logs.emplace(run);
+              return read(run, *logs);
+            };
+          }};
 }
 
 }  // namespace heed::report

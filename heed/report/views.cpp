@@ -1,5 +1,9 @@
 #include "heed/report/views.h"
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "heed/store/run_folder.h"
 
 namespace heed::report {
@@ -27,6 +31,32 @@ std::vector<size_t> thinned(size_t count, size_t most) {
   for (size_t at = count; at > 0; at = at > every ? at - every : 0) places.push_back(at - 1);
   if (!places.empty() && places.back() != 0) places.push_back(0);
   std::reverse(places.begin(), places.end());
+  return places;
+}
+
+std::vector<size_t> outline(size_t count, size_t most,
+                            const std::vector<std::function<double(size_t place)>>& lists) {
+  std::vector<size_t> places(count);
+  std::iota(places.begin(), places.end(), size_t{0});
+  if (count <= most) return places;
+  places = {0, count - 1};
+  const size_t stretches = std::max<size_t>(1, most / (2 * lists.size()));
+  for (size_t stretch = 0; stretch < stretches; ++stretch) {
+    const size_t begin = stretch * count / stretches, end = (stretch + 1) * count / stretches;
+    for (const auto& list : lists) {
+      size_t low = end, high = end;
+      double least = INFINITY, largest = -INFINITY;
+      for (size_t at = begin; at < end; ++at) {
+        const double value = list(at);  // NaN is neither
+        if (value < least) low = at, least = value;
+        if (value > largest) high = at, largest = value;
+      }
+      if (low < end) places.push_back(low);
+      if (high < end) places.push_back(high);
+    }
+  }
+  std::ranges::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
   return places;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,13 @@ struct RunView {
   }
 };
 
+// Reads a run, again and again while it goes on; what it keeps of long files it need not read twice.
+using Reading = std::function<RunView(const std::filesystem::path& run)>;
+
 struct View {
   std::string name;  // the document's "kind"
   bool (*is_in)(const std::filesystem::path& run);
-  RunView (*read)(const std::filesystem::path& run);
+  Reading (*begin)();
 };
 
 View device_view();
@@ -44,5 +48,11 @@ std::string state_of(const std::filesystem::path& run, bool done);
 
 // At most about `most` of so many places, evenly spread, the first and the last among them.
 std::vector<size_t> thinned(size_t count, size_t most);
+
+// Places in long lists of equal length through which curves of at most about `most` points can be drawn: the
+// smallest and the largest value of each list in every stretch, the first and the last place. All of them if
+// they are few.
+std::vector<size_t> outline(size_t count, size_t most,
+                            const std::vector<std::function<double(size_t place)>>& lists);
 
 }  // namespace heed::report

@@ -16,6 +16,9 @@ Records::Records(const std::filesystem::path& folder) : database_(folder / "heed
         "NULL, "
         "low REAL NOT NULL, high REAL NOT NULL, runs INTEGER NOT NULL, bytes INTEGER NOT NULL, "
         "made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (key, round))");
+    database_.execute(
+        "CREATE TABLE IF NOT EXISTS models (name TEXT PRIMARY KEY, baseline INTEGER NOT NULL, key TEXT NOT "
+        "NULL, model TEXT NOT NULL)");
   });
   Statement rows(database_, "SELECT key, score, latency, decoder, total, resident, arena FROM evaluations");
   while (rows.step())
@@ -68,6 +71,39 @@ void Records::save(const std::string& key, int64_t round, const measure::WholeTi
         .run();
   });
   measured_[{key, round}] = m;
+}
+
+void Records::save(const std::string& key, const FoundModel& model, ModelRole role) {
+  Statement(database_, "INSERT OR REPLACE INTO models (name, baseline, key, model) VALUES (?, ?, ?, ?)")
+      .with(std::string_view(model.name), int64_t{role == ModelRole::kBaseline}, std::string_view(key),
+            std::string_view(to_json(model).dump()))
+      .run();
+}
+
+std::vector<MeasuredModel> read_measured(const store::Database& database) {
+  if (!Statement(database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'models'").step())
+    return {};
+  std::vector<MeasuredModel> all;
+  Statement models(database, "SELECT baseline, key, model FROM models ORDER BY rowid");
+  Statement rounds(database,
+                   "SELECT median, low, high, runs, bytes FROM measurements WHERE key = ? ORDER BY round");
+  while (models.step()) {
+    std::vector<measure::Timing> timings;
+    int64_t bytes = 0;
+    const std::string key = models.text(1);
+    for (rounds.with(std::string_view(key)); rounds.step();) {
+      timings.push_back(
+          {rounds.real(0), rounds.real(1), rounds.real(2), static_cast<int>(rounds.integer(3))});
+      bytes = std::max(bytes, rounds.integer(4));
+    }
+    if (timings.empty()) continue;
+    const measure::Timing whole = measure::combine(timings);
+    Json model = Json::parse(models.text(2));
+    model["measured_seconds"] = {{"median", whole.median}, {"low", whole.low}, {"high", whole.high}};
+    model["measured_bytes"] = bytes;
+    all.push_back({models.integer(0) ? ModelRole::kBaseline : ModelRole::kModel, std::move(model)});
+  }
+  return all;
 }
 
 }  // namespace heed::search

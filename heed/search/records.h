@@ -5,10 +5,12 @@
 #include <optional>
 
 #include "heed/measure/timed_model.h"
-#include "heed/search/cost.h"
+#include "heed/search/search_result.h"
 #include "heed/store/database.h"
 
 namespace heed::search {
+
+enum class ModelRole { kModel, kBaseline };
 
 class Records {
  public:
@@ -22,6 +24,8 @@ class Records {
 
   std::optional<measure::WholeTiming> measurement(const std::string& key, int64_t round) const;
   void save(const std::string& key, int64_t round, const measure::WholeTiming& measurement);
+  // A model that is about to be measured under this key, for readers of the database.
+  void save(const std::string& key, const FoundModel& model, ModelRole role);
 
  private:
   struct Known {
@@ -32,5 +36,13 @@ class Records {
   std::map<std::string, Known> known_;
   std::map<std::pair<std::string, int64_t>, measure::WholeTiming> measured_;
 };
+
+// Models that were measured at least once, as search.json has them, with their role: what is known before a
+// search ends. None in a database of an earlier heed.
+struct MeasuredModel {
+  ModelRole role;
+  Json model;
+};
+std::vector<MeasuredModel> read_measured(const store::Database& database);
 
 }  // namespace heed::search

@@ -6,8 +6,6 @@
 #include <set>
 
 #include "heed/base/clock.h"
-#include "heed/base/csv.h"
-#include "heed/base/files.h"
 #include "heed/base/units.h"
 #include "heed/measure/session_timing.h"
 #include "heed/measure/timed_model.h"
@@ -45,20 +43,6 @@ Json config_of(const SearchRequest& r) {
           {"settings", heed::to_json(r.settings)}};
 }
 
-Json to_json(const FoundModel& m) {
-  return {{"name", m.name},
-          {"picks", m.picks},
-          {"score", m.predicted.score},
-          {"decoder_params", m.predicted.cost.decoder},
-          {"total_params", m.predicted.cost.total},
-          {"predicted_seconds", m.predicted.cost.latency},
-          {"measured_seconds",
-           {{"median", m.measured.median}, {"low", m.measured.low}, {"high", m.measured.high}}},
-          {"planned_bytes", m.planned},
-          {"measured_bytes", m.resident},
-          {"spec", heed::to_json(m.model)}};
-}
-
 class Search {
  public:
   Search(const SearchRequest& request, SearchObserver& observer)
@@ -94,7 +78,7 @@ class Search {
     lap(result_.seconds_search);
     measure_best();
     lap(result_.seconds_measure);
-    write();
+    write_result(request_.folder, space_, frontier_, result_);
     return std::move(result_);
   }
 
@@ -299,20 +283,13 @@ class Search {
     return model;
   }
 
-  // A baseline is trained as what it is held against.
-  spec::Recipe recipe_of(const std::string& name, const spec::ModelSpec& model) const {
-    spec::Recipe recipe = space_.recipe_of(frontier_[0].candidate);
-    recipe.about = name + ", to compare with";
-    recipe.model = model;
-    return recipe;
-  }
-
   // A baseline, and which model of the frontier is as good and fastest.
   FoundModel rival_of(const Baseline& baseline, std::set<size_t>& chosen) {
     FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
     const model::ParameterCount count = model::count_parameters(baseline.model);
     model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
-    model.predicted.score = sample_.score(proxy_, recipe_of(baseline.name, baseline.model), space_.length);
+    model.predicted.score = sample_.score(
+        proxy_, baseline_recipe(space_, frontier_, baseline.name, baseline.model), space_.length);
     model.planned =
         graph::plan(*measure::build_timed(baseline.model, measure::prompt_use(space_.length))).memory.peak();
     size_t rival = frontier_.size();
@@ -334,9 +311,13 @@ class Search {
       models.push_back(found(name, frontier_[i]));
     }
     std::vector<FoundModel*> all;
-    for (FoundModel& model : models) all.push_back(&model);
+    const auto add = [&](FoundModel& model, ModelRole role) {
+      records_.save(measure::piece_key(model.model, space_.length), model, role);
+      all.push_back(&model);
+    };
+    for (FoundModel& model : models) add(model, ModelRole::kModel);
     for (FoundModel& model : result_.baselines) {
-      if (first) all.push_back(&model);
+      if (first) add(model, ModelRole::kBaseline);
     }
     measure_models(all);
     for (FoundModel& model : models) {
@@ -417,45 +398,6 @@ class Search {
     result_.models[picks.cheap].picks.push_back("cheapest within 1% of the best");
   }
 
-  void write() const {
-    std::string csv =
-        "name,pick,score,decoder_params,total_params,predicted_ms,measured_ms,measured_low_ms,measured_high_"
-        "ms,"
-        "planned_bytes,measured_bytes,spec\n";
-    const auto add = [&](const FoundModel& m, const std::string& pick_text) {
-      const Cost& cost = m.predicted.cost;
-      csv += csv_cell(m.name) + "," + csv_cell(pick_text) + ",";
-      char numbers[320];
-      std::snprintf(numbers, sizeof numbers, "%.6g,%lld,%lld,%.4f,%.4f,%.4f,%.4f,%lld,%lld,",
-                    m.predicted.score, static_cast<long long>(cost.decoder),
-                    static_cast<long long>(cost.total), 1e3 * cost.latency, 1e3 * m.measured.median,
-                    1e3 * m.measured.low, 1e3 * m.measured.high, static_cast<long long>(m.planned),
-                    static_cast<long long>(m.resident));
-      csv += numbers + csv_cell(heed::to_json(m.model).dump()) + "\n";
-    };
-    fs::create_directories(request_.folder / "models");
-    for (const FoundModel& m : result_.models) {
-      std::string picks;
-      for (const std::string& pick_name : m.picks) picks += (picks.empty() ? "" : "; ") + pick_name;
-      add(m, picks);
-      const Json recipe = spec::to_json(space_.recipe_of(m.predicted.candidate));
-      store::write_json_object(request_.folder / "models" / (m.name + ".json"), recipe);
-      if (!m.picks.empty() && m.picks[0] == "best")
-        store::write_json_object(request_.folder / "pick", recipe);
-    }
-    for (const FoundModel& m : result_.baselines)
-      store::write_json_object(request_.folder / "models" / (m.name + ".json"),
-                               spec::to_json(recipe_of(m.name, m.model)));
-    write_file(request_.folder / "pareto.csv", csv);
-    csv = "model,score,decoder_params,total_params,predicted_ms,planned_bytes\n";
-    for (const Evaluated& e : frontier_)
-      csv +=
-          csv_cell(space_.key_of(e.candidate)) + text(",", e.score, ",", e.cost.decoder, ",", e.cost.total,
-                                                      ",", 1e3 * e.cost.latency, ",", e.cost.memory(), "\n");
-    write_file(request_.folder / "frontier.csv", csv);
-    store::write_json_object(request_.folder / "search.json", search::to_json(result_));
-  }
-
   const SearchRequest& request_;
   SearchObserver& observer_;
   const spec::Space& space_;
@@ -481,22 +423,6 @@ SearchResult run_search(const SearchRequest& request, SearchObserver& observer) 
   if (!strategies().find(request.strategy).make)
     throw usage_error("search: ", request.strategy, " does not search spaces; it takes a recipe and a text");
   return Search(request, observer).run();
-}
-
-Json to_json(const SearchResult& r) {
-  const auto list = [](const std::vector<FoundModel>& models) {
-    Json all = Json::array();
-    for (const FoundModel& m : models) all.push_back(to_json(m));
-    return all;
-  };
-  return {{"evaluated", r.evaluated},
-          {"frontier", r.frontier},
-          {"models", list(r.models)},
-          {"dominated", list(r.dominated)},
-          {"dropped", list(r.dropped)},
-          {"baselines", list(r.baselines)},
-          {"seconds",
-           {{"profile", r.seconds_profile}, {"search", r.seconds_search}, {"measure", r.seconds_measure}}}};
 }
 
 }  // namespace heed::search

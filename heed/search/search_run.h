@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "heed/measure/timing.h"
 #include "heed/search/profiled_costs.h"
 #include "heed/search/proxies/sample.h"
+#include "heed/search/search_result.h"
 #include "heed/search/strategies/strategies.h"
 
 namespace heed::search {
@@ -28,27 +28,6 @@ struct SearchRequest {
   Json record;                    // for run.json
 };
 
-// One model of the result.
-struct FoundModel {
-  std::string name;  // "m07", or of a baseline
-  Evaluated predicted;
-  spec::ModelSpec model;
-  int64_t planned = 0;       // bytes, of the whole
-  measure::Timing measured;  // of the whole
-  int64_t resident = 0;      // bytes the process grew by
-  std::vector<std::string> picks;
-};
-
-struct SearchResult {
-  std::vector<FoundModel> models;     // fastest first; within the limits and on the frontier, as measured
-  std::vector<FoundModel> dominated;  // measured to be no better than another in anything
-  std::vector<FoundModel> dropped;    // measured beyond a limit
-  std::vector<FoundModel> baselines;  // within no limits
-  size_t evaluated = 0;               // candidates
-  size_t frontier = 0;                // of them on the frontier, by prediction
-  double seconds_profile = 0, seconds_search = 0, seconds_measure = 0;
-};
-
 class SearchObserver {
  public:
   virtual ~SearchObserver() = default;
@@ -64,8 +43,5 @@ class SearchObserver {
 // pareto.csv, frontier.csv, search.json, models/*.json and, for the recommended one, the recipe `pick`.
 // Nothing that fits is an Error (kInfeasible) that says which limit is in the way, and what comes nearest.
 SearchResult run_search(const SearchRequest& request, SearchObserver& observer);
-
-// The folder's search.json.
-Json to_json(const SearchResult& result);
 
 }  // namespace heed::search

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "heed/base/clock.h"
-#include "heed/report/document.h"
 #include "heed/store/run_folder.h"
 
 namespace heed::serve {
@@ -42,7 +41,8 @@ std::string signature_of(const fs::path& run) {
 }  // namespace
 
 RunWatch::RunWatch(std::vector<fs::path> runs, std::string version)
-    : paths_(std::move(runs)),
+    : runs_(runs.begin(), runs.end()),
+      paths_(std::move(runs)),
       version_(std::move(version)),
       signatures_(paths_.size()),
       read_(paths_.size()),
@@ -62,11 +62,12 @@ void RunWatch::stop() {
   news_.notify_all();
 }
 
-std::string RunWatch::document() const {
+std::shared_ptr<const std::string> RunWatch::document() const {
   const std::lock_guard lock(mutex_);
-  Json document = document_;
-  document["change"] = last_;
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (!text_)
+    text_ =
+        std::make_shared<const std::string>(document_.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return text_;
 }
 
 std::vector<RunWatch::Change> RunWatch::changes_after(int64_t number, double seconds) const {
@@ -80,14 +81,14 @@ std::vector<RunWatch::Change> RunWatch::changes_after(int64_t number, double sec
   return some;
 }
 
-// Only this thread, and the constructor before it, touch signatures_ and read_.
+// Only this thread, and the constructor before it, touch runs_, signatures_ and read_.
 void RunWatch::read_again() {
   bool any = false;
   for (size_t i = 0; i < paths_.size(); ++i) {
     std::string signature = signature_of(paths_[i]);
     if (!read_[i].is_null() && signature == signatures_[i]) continue;
     signatures_[i] = std::move(signature);
-    read_[i] = report::read_run(paths_[i]);
+    read_[i] = runs_[i].read();
     any = true;
   }
   if (!any) return;
@@ -100,6 +101,8 @@ void RunWatch::read_again() {
                        now["runs"][i].dump(-1, ' ', false, Json::error_handler_t::replace))};
   }
   document_ = std::move(now);
+  document_["change"] = last_;
+  text_.reset();
   news_.notify_all();
 }
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "heed/base/fields.h"
+#include "heed/report/document.h"
 
 namespace heed::serve {
 
@@ -21,8 +21,9 @@ class RunWatch {
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  // All runs, as report::document has them, in JSON, with the number of the last "change".
-  std::string document() const;
+  // All runs, as report::document has them, in JSON, with the number of the last "change". Made once for all
+  // who ask before the next change.
+  std::shared_ptr<const std::string> document() const;
 
   // One run as it became: the place in the document, and a counter over all changes.
   struct Change {
@@ -39,6 +40,7 @@ class RunWatch {
   void read_again();
   void watch();
 
+  std::vector<report::RunReader> runs_;
   std::vector<std::filesystem::path> paths_;
   std::string version_;
   std::vector<std::string> signatures_;
@@ -46,7 +48,8 @@ class RunWatch {
   mutable std::mutex mutex_;
   mutable std::condition_variable news_;
   Json document_;
-  std::vector<Change> changes_;  // by place
+  mutable std::shared_ptr<const std::string> text_;  // of the document, once somebody has asked
+  std::vector<Change> changes_;                      // by place
   int64_t last_ = 0;
   bool stopped_ = false;
   std::thread thread_;

@@ -56,7 +56,11 @@ struct Server::Parts {
       response.set_content(page.data(), page.size(), "text/html; charset=utf-8");
     });
     http.Get("/document.json", [this](const httplib::Request&, httplib::Response& response) {
-      response.set_content(watch.document(), "application/json");
+      const auto document = watch.document();
+      response.set_content_provider(document->size(), "application/json",
+                                    [document](size_t begin, size_t size, httplib::DataSink& sink) {
+                                      return sink.write(document->data() + begin, size);
+                                    });
     });
     http.Get("/events", [this](const httplib::Request& request, httplib::Response& response) {
       listen(std::strtoll(request.get_param_value("after").c_str(), nullptr, 10), response);

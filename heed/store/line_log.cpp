@@ -6,15 +6,36 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "heed/base/error.h"
+#include "heed/base/file_reader.h"
 #include "heed/base/files.h"
 
 namespace heed::store {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Complete lines of a file's rest, the first of which has this number. Returns how many bytes were taken.
+size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
+                  const std::function<bool(std::string_view content, Json line)>& give) {
+  size_t begin = 0;
+  for (; begin < rest.size(); ++number) {
+    const size_t end = rest.find('\n', begin);
+    if (end == std::string_view::npos) break;
+    const std::string_view content = rest.substr(begin, end - begin);
+    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
+    if (!json.is_object()) {
+      if (end + 1 == rest.size()) break;
+      throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
+    }
+    if (!give(content, std::move(json))) break;
+    begin = end + 1;
+  }
+  return begin;
+}
 
 }  // namespace
 
@@ -64,21 +85,35 @@ void LineLog::sync() {
 
 int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& line) {
   const MappedFile mapped(file);
-  const std::string_view all = mapped.text();
-  size_t begin = 0;
-  for (int64_t number = 1; begin < all.size(); ++number) {
-    const size_t end = all.find('\n', begin);
-    if (end == std::string_view::npos) break;
-    const std::string_view content = all.substr(begin, end - begin);
-    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
-    if (!json.is_object()) {
-      if (end + 1 == all.size()) break;
-      throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
-    }
-    if (!line(std::move(json))) break;
-    begin = end + 1;
-  }
-  return static_cast<int64_t>(begin);
+  return static_cast<int64_t>(
+      give_lines(mapped.text(), file, 1, [&](std::string_view, Json json) { return line(std::move(json)); }));
+}
+
+void LineReader::read_on(const std::function<void(Json)>& line, const std::function<void()>& forget) {
+  const auto begin_anew = [&] {
+    end_ = lines_ = 0;
+    last_.clear();
+    forget();
+  };
+  if (!fs::exists(file_)) begin_anew();
+  // Not mapped: to touch a page that another process cut off would end this one.
+  const FileReader file(file_);
+  const auto bytes = [&](int64_t begin, int64_t end) {
+    std::string read(static_cast<size_t>(end - begin), 0);
+    file.read(begin, std::as_writable_bytes(std::span(read)));
+    return read;
+  };
+  const auto known = static_cast<int64_t>(last_.size());
+  if (file.size() < end_ || bytes(end_ - known, end_) != last_) begin_anew();
+  const int64_t begin = end_;
+  const std::string fresh = bytes(begin, file.size());
+  give_lines(fresh, file_, lines_ + 1, [&](std::string_view content, Json json) {
+    line(std::move(json));
+    last_ = text(content, "\n");
+    end_ = begin + (content.data() - fresh.data()) + static_cast<int64_t>(last_.size());
+    ++lines_;
+    return true;
+  });
 }
 
 std::vector<Json> read_lines(const fs::path& file) {

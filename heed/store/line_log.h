@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "heed/base/fields.h"
@@ -40,5 +41,21 @@ std::vector<Json> read_lines(const std::filesystem::path& file);
 // One after the other, until `line` has enough and returns false. What came before a damaged line was given.
 // Returns how many bytes those lines have.
 int64_t for_each_line(const std::filesystem::path& file, const std::function<bool(Json)>& line);
+
+// Reads such a file while it grows, every line once.
+class LineReader {
+ public:
+  explicit LineReader(std::filesystem::path file) : file_(std::move(file)) {}
+
+  // Gives the lines that came since the last time. A run that goes on from a checkpoint cuts its files: then
+  // `forget` is called, and all lines are given again. A damaged line with others behind it is an Error, this
+  // time and the next.
+  void read_on(const std::function<void(Json)>& line, const std::function<void()>& forget);
+
+ private:
+  std::filesystem::path file_;
+  int64_t end_ = 0, lines_ = 0;  // that were read
+  std::string last_;             // line, to know the file by
+};
 
 }  // namespace heed::store

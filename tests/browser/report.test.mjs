@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { at, browser, by, close, document_of, existsSync, heed, make_runs, open, report, rows_shown, serve, show, train_on, views } from "./support.mjs";
+import { at, begin, browser, by, close, document_of, existsSync, heed, make_runs, open, report, rows_shown, serve, show, train_on, views } from "./support.mjs";
 
 before(make_runs);
 after(() => browser.close());
@@ -267,6 +267,64 @@ test("a live run's chart grows", async () => {
   await page.getByText("stopped").first().waitFor();
   await close(page);
   assert.equal(await server.stop(), 0);
+});
+
+// Ends it as Ctrl-C does.
+async function interrupt(child) {
+  assert.equal(child.exitCode, null, "it ended before it was looked at");
+  await new Promise((done) => (child.once("exit", done), child.kill("SIGINT")));
+}
+
+test("a live search shows models as they are measured", async () => {
+  rmSync(at("searching"), { recursive: true, force: true });
+  const search = begin("search", at("slow.toml"), "-o", at("searching"), "--profile", at("profile.db"), "--keep", 300, "--no-baselines", "--strategy", "random", "--samples", 500);
+  while (!existsSync(at("searching/heed.db"))) await new Promise((done) => setTimeout(done, 20));
+  const server = await serve("searching");
+  const page = await open(server.address);
+  await by(page, "words").fill("m01");
+  await page.getByText("m01", { exact: true }).first().waitFor();
+  assert.match(await by(page, "run-head").innerText(), /still going on/);
+  assert.ok(!existsSync(at("searching/search.json")));
+  await interrupt(search);
+  await page.getByText("stopped before its end").waitFor();
+  await page.getByText("m01", { exact: true }).first().waitFor();
+  await close(page);
+  assert.equal(await server.stop(), 0);
+});
+
+test("a live ranking says that it is under way", async () => {
+  rmSync(at("ranking"), { recursive: true, force: true });
+  const rank = begin("rank", "--space", at("small.toml"), "--models", 8, "--max-steps", 100000, "--data", at("text.txt"), "-o", at("ranking"));
+  while (!existsSync(at("ranking/m001/config.json"))) await new Promise((done) => setTimeout(done, 20));
+  const server = await serve("ranking");
+  const page = await open(server.address);
+  await page.getByText("This ranking is under way, at model 1.").waitFor();
+  await interrupt(rank);
+  await page.getByText("This ranking was stopped, at model 1.").waitFor();
+  await close(page);
+  assert.equal(await server.stop(), 0);
+});
+
+test("charts print in one piece", async () => {
+  const page = await open("all.html");
+  for (const view of views) {
+    await page.emulateMedia({ media: "screen" });
+    await show(page, view);
+    await drawn(page);
+    await page.emulateMedia({ media: "print" });
+    const charts = await page.locator(".chart").evaluateAll((all) =>
+      all.map((chart) => ({
+        name: chart.dataset.testid,
+        width: chart.getBoundingClientRect().width,
+        layers: [...chart.querySelectorAll("canvas")].map((layer) => layer.getBoundingClientRect()).map(({ x, y, width, height }) => [x, y, width, height].map(Math.round)),
+      })),
+    );
+    for (const { name, width, layers } of charts) {
+      assert.ok(layers.length > 0 && layers[0][2] <= width + 1, `${name}: ${layers} in ${width}`);
+      for (const layer of layers) assert.deepEqual(layer, layers[0], `${name} in ${view}`);
+    }
+  }
+  await close(page);
 });
 
 test("what is empty, damaged or meant to harm is told", async () => {

@@ -43,6 +43,7 @@ export function make_runs() {
   writeFileSync(at("tiny.json"), JSON.stringify(recipe));
   writeFileSync(at("small.toml"), space("[1, 2]", "[16, 32]", "[16, 32, 48, 64]"));
   writeFileSync(at("large.toml"), space("[6, 7, 8]", "[16, 32]", "[16, 32, 48, 64]"));
+  writeFileSync(at("slow.toml"), space("[8, 9, 10]", "[128, 192, 256]", "[256, 512]"));
   writeFileSync(at("table.csv"), table);
   const profile = ["--profile", at("profile.db")];
   heed("search", at("small.toml"), "-o", at("found"), ...profile, "--keep", 6, "--no-baselines", "--strategy", "random", "--samples", 300, "--max-memory", "10MiB");
@@ -101,4 +102,5 @@ export async function serve(...runs) {
 
 export const train_on = (name, steps) =>
   spawn(process.env.HEED, ["train", at("tiny.json"), "--data", at("text.txt"), "-o", at(name), "--steps", String(steps), "--evaluate-every", "200"], { stdio: "ignore" });
+export const begin = (...words) => spawn(process.env.HEED, words.map(String), { stdio: "ignore" });
 export { existsSync };

@@ -91,6 +91,15 @@ evaluate_every = 10
   Json from_table = Json::parse(heed("rank --table " + path("ranked/models.csv") + " --json").out);
   for (auto& proxy : from_table["proxies"]) proxy.erase("seconds");
   EXPECT_EQ(from_table, json);
+  // A folder belongs to one ranking, and to one kind of run.
+  refuses("rank --space " + space + " --models 4 --max-steps 10 --data " + text() + " -o " + path("ranked"),
+          2, "was made with other settings: 'ranking.steps' is 20 there and 10 now");
+  refuses("rank --table " + path("ranked/models.csv") + " -o " + path("ranked"), 2,
+          "was made with other settings");
+  refuses("rank --table " + path("ranked/models.csv") + " -o " + path("ranked/m001"), 2,
+          "was made with other settings");
+  refuses("train " + path("ranked/m001/config.json") + " --data " + text() + " -o " + path("ranked"), 2,
+          "ranked/config.json: a recipe is an object");
   refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,{,3\n"), 2,
           "bad.csv: line 2: spec is not JSON");
   refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,[],3\n"), 2, "bad.csv: line 2: spec");
@@ -109,6 +118,11 @@ TEST_F(Verbs, RankRefuses) {
   refuses("rank --space letters --data " + text(), 2, "give a folder for the models with -o FOLDER");
   refuses("rank --space letters --models 1 --data " + text() + " -o " + path("x"), 2,
           "a ranking needs 2 or more");
+  refuses("rank --space letters --models 1 --seed 2 --data " + text() + " -o " + path("x"), 2,
+          "a ranking needs 2 or more");
+  file("letter.txt", "dear reader");
+  refuses("rank --table " + file("t.csv", kTable) + " --backbone gpt2 -o " + path(""), 2,
+          "holds files but no config.json; use a new or an empty folder");
   refuses("rank --table " + path("none.csv"), 2, "none.csv");
   refuses("rank --table " + file("t.csv", kTable) + " --proxy decoder_parms", 2,
           "did you mean 'decoder_params'?");

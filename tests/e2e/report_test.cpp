@@ -119,8 +119,9 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   EXPECT_EQ(runs[3]["kind"], "ranking");
   EXPECT_EQ(runs[3]["models"].size(), 3u);
   EXPECT_EQ(runs[4]["kind"], "device");
-  EXPECT_GT(runs[4]["peak_gflops"].get<double>(), 0.1);
-  EXPECT_GE(runs[4]["pieces"].size(), 5u);
+  ASSERT_EQ(runs[4]["devices"].size(), 1u);
+  EXPECT_GT(runs[4]["devices"][0]["peak_gflops"].get<double>(), 0.1);
+  EXPECT_GE(runs[4]["devices"][0]["pieces"].size(), 5u);
 }
 
 TEST_F(ReportVerb, BadRunsGiveAPageThatSaysSo) {

@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <map>
 
 #include "heed/base/files.h"
+#include "heed/base/toml.h"
+#include "heed/measure/device_profile.h"
 #include "heed/report/page.h"
 #include "heed/report/views.h"
+#include "heed/search/records.h"
 #include "heed/spec/recipe.h"
 #include "heed/store/database.h"
 #include "heed/store/json_file.h"
@@ -74,14 +79,95 @@ TEST_F(Documents, TrainingIsReadStepByStep) {
   EXPECT_EQ(read_run(training("whole", 40, 40))["state"], "done");
 }
 
-TEST_F(Documents, LongRunsAreThinnedToMeans) {
-  const Json series = read_run(training("run", 5001, 5001))["series"];
-  ASSERT_LE(series["step"].size(), 2001u);
+// Whatever a run's length, with the steps that stand out.
+TEST_F(Documents, LongRunsAreShownByTheirOutline) {
+  const fs::path run = training("run", 0, 30000);
+  {
+    std::ofstream metrics(run / "metrics.jsonl");
+    for (int step = 1; step <= 30000; ++step) {
+      const double loss = step == 12345 ? 9 : step == 23456 ? 0.5 : 3 + 1.0 / step;
+      metrics << text(R"({"step":)", step, R"(,"loss":)", loss, R"(,"norm":)", step == 777 ? "1e6" : "1.25",
+                      R"(,"rate":0.01,"tokens":)", 64 * step, R"(,"seconds":1,"tokens_per_second":)",
+                      step == 5000 ? 1 : 100, "}\n");
+      if (step % 10 == 0)
+        metrics << text(R"({"step":)", step, R"(,"seconds":1,"valid":{"loss":)", step == 7770 ? 1 : 4,
+                        R"(,"tokens":500,"best":false}})", "\n");
+    }
+    std::ofstream samples(run / "samples.jsonl");
+    for (int step = 1; step <= 1000; ++step) samples << text(R"({"step":)", step, R"(,"text":"so"})", "\n");
+  }
+  const Json json = read_run(run);
+  const Json& series = json["series"];
+  EXPECT_LE(series["step"].size(), 2002u);
+  EXPECT_EQ(series["recorded"], 30000);
   EXPECT_EQ(series["step"].front(), 1);
-  EXPECT_EQ(series["step"].back(), 5001);
-  double sum = 0;
-  for (int step = 4999; step <= 5001; ++step) sum += 8.0 / step;
-  EXPECT_NEAR(series["loss"].back().get<double>(), sum / 3, 1e-12);
+  EXPECT_EQ(series["step"].back(), 30000);
+  std::map<int, size_t> places;
+  for (size_t i = 0; i < series["step"].size(); ++i) places[series["step"][i].get<int>()] = i;
+  EXPECT_EQ(places.size(), series["step"].size());
+  ASSERT_TRUE(places.contains(12345) && places.contains(23456) && places.contains(777) &&
+              places.contains(5000));
+  EXPECT_EQ(series["loss"][places[12345]], 9);
+  EXPECT_EQ(series["norm"][places[777]], 1e6);
+  EXPECT_EQ(series["tokens_per_second"][places[5000]], 1);
+  EXPECT_LE(json["valid"]["step"].size(), 1002u);
+  EXPECT_EQ(json["valid"]["recorded"], 3000);
+  const std::vector<double> losses = json["valid"]["loss"];
+  EXPECT_EQ(*std::ranges::min_element(losses), 1);
+  EXPECT_LE(json["samples"].size(), 201u);
+  EXPECT_EQ(json["samples"].back()["step"], 1000);
+  EXPECT_EQ(json["samples_recorded"], 1000);
+  EXPECT_LT(json.dump().size(), 400000u);
+}
+
+TEST(Outline, HoldsWhatStandsOutAndBothEnds) {
+  const std::vector<double> up = {5, 1, 2, NAN, 9, 3, 3, 3, 3, 3}, down = {0, 0, 0, 0, 0, 0, 0, -1, NAN, 0};
+  const auto list = [](const std::vector<double>& values) {
+    return [&values](size_t at) { return values[at]; };
+  };
+  EXPECT_EQ(outline(10, 10, {list(up)}).size(), 10u);
+  EXPECT_EQ(outline(10, 2, {list(up)}), (std::vector<size_t>{0, 1, 4, 9}));
+  EXPECT_EQ(outline(10, 4, {list(up), list(down)}), (std::vector<size_t>{0, 1, 4, 7, 9}));
+  EXPECT_EQ(outline(10, 4, {list(up)}), (std::vector<size_t>{0, 1, 4, 5, 9}));
+  EXPECT_TRUE(outline(0, 4, {list(up)}).empty());
+  const std::vector<double> nothing(10, NAN);
+  EXPECT_EQ(outline(10, 4, {list(nothing)}), (std::vector<size_t>{0, 9}));
+}
+
+TEST_F(Documents, ARunThatGrowsOrGoesBackIsReadOn) {
+  const fs::path run = training("run", 25, 40);
+  RunReader reader(run);
+  EXPECT_EQ(reader.read(), read_run(run));
+  std::ofstream(run / "metrics.jsonl", std::ios::app)
+      << R"({"step": 26, "loss": 1, "tokens": 2000})"
+      << "\n"
+      << R"({"step": 26, "seconds": 1, "valid": {"loss": 2, "tokens": 1, "best": false}})"
+      << "\n"
+      << R"({"step": 27, "loss": null})"
+      << "\n";
+  std::ofstream(run / "samples.jsonl") << R"({"step": 26, "text": "so"})"
+                                       << "\n";
+  Json json = reader.read();
+  EXPECT_EQ(json, read_run(run));
+  EXPECT_EQ(json["series"]["step"].back(), 26);
+  EXPECT_EQ(json["valid"]["tokens"].back(), 2000);
+  EXPECT_TRUE(tells(json, "line 30 without a number")) << json["problems"];
+  EXPECT_EQ(reader.read(), json);
+  {
+    store::RunFolder open(run, store::read_json_object(run / "config.json"), Json::object());
+    open.metrics().cut_after(12);
+  }
+  fs::remove(run / "samples.jsonl");
+  json = reader.read();
+  EXPECT_EQ(json["series"]["step"].size(), 12u);
+  EXPECT_EQ(json["valid"]["step"], Json({10}));
+  EXPECT_EQ(json["samples"], Json::array());
+  EXPECT_EQ(reader.read(), read_run(run));
+  // Another run in the same place.
+  fs::remove_all(run);
+  EXPECT_EQ(reader.read()["kind"], "unreadable");
+  training("run", 3, 40);
+  EXPECT_EQ(reader.read(), read_run(run));
 }
 
 TEST(Thinned, HoldsBothEndsAndNoMoreThanAsked) {
@@ -157,6 +243,124 @@ TEST_F(Documents, WhatIsNoRunIsTold) {
   const Json all = document({read_run(folder_ / "empty"), read_run(folder_ / "none")}, "1.2.3");
   EXPECT_EQ(all["runs"].size(), 2u);
   EXPECT_EQ(all["version"], "1.2.3");
+}
+
+TEST_F(Documents, ASearchUnderWayShowsWhatIsMeasured) {
+  const Json says = parse_toml(R"(
+length = 16
+[model]
+backbone = "transformer-xl"
+shared_position_bias = false
+vocabulary = 100
+[genes]
+layers = [1, 2]
+width = [16, 32]
+heads = [2, 4]
+inner = [16, 32]
+)",
+                               "t");
+  const spec::Space space = spec::read_space(says, "t");
+  const fs::path run = folder_ / "found";
+  fs::create_directories(run);
+  store::write_json_object(
+      run / "config.json",
+      {{"space", "t"}, {"space_says", says}, {"strategy", "random"}, {"proxy", "effective_params"}});
+  search::Records records(run);
+  const auto found = [&](const std::string& name, const std::string& key, double score) {
+    const spec::Candidate candidate = space.candidate_of(key);
+    const search::Evaluated e{candidate, {0.002, 500, 1000, 2000, 3000}, score};
+    records.save({{key, e}}, {"{}"});
+    return search::FoundModel{name, e, space.model_of(candidate), 4000, {}, 0, {}};
+  };
+  const auto first = found("m01", "16/0/1/100 sf2:16", 3), second = found("m02", "32/0/1/100 sf4:32", 4),
+             known = found("twelve layers", "32/0/1/100 sf4:32 sf4:32", 5);
+  const auto key = [](const search::FoundModel& model) { return measure::piece_key(model.model, 16); };
+  EXPECT_EQ(read_run(run)["models"], Json::array());
+  records.save(key(first), first, search::ModelRole::kModel);
+  records.save(key(second), second, search::ModelRole::kModel);
+  records.save(key(known), known, search::ModelRole::kBaseline);
+  EXPECT_EQ(read_run(run)["models"], Json::array());
+  records.save(key(first), 0, {{0.004, 0.003, 0.005, 5}, 7000});
+  Json models = read_run(run)["models"];
+  ASSERT_EQ(models.size(), 1u) << models;
+  EXPECT_EQ(models[0]["name"], "m01");
+  EXPECT_EQ(models[0]["measured_ms"], 4.0);
+  records.save(key(known), 0, {{0.006, 0.005, 0.007, 5}, 6000});
+  records.save(key(first), 1, {{0.006, 0.002, 0.007, 5}, 6000});
+  const Json json = read_run(run);
+  EXPECT_EQ(json["problems"], Json::array());
+  models = json["models"];
+  ASSERT_EQ(models.size(), 2u) << models;
+  EXPECT_EQ(models[0]["role"], "model");
+  EXPECT_EQ(models[0]["score"], 3);
+  EXPECT_EQ(models[0]["predicted_ms"], 2.0);
+  EXPECT_EQ(models[0]["measured_ms"], 5.0);
+  EXPECT_EQ(models[0]["low_ms"], 2.0);
+  EXPECT_EQ(models[0]["high_ms"], 7.0);
+  EXPECT_EQ(models[0]["measured_bytes"], 7000);
+  EXPECT_EQ(models[0]["planned_bytes"], 4000);
+  EXPECT_EQ(models[0]["blocks"].size(), 2u);
+  EXPECT_EQ(models[0]["train"], "");
+  EXPECT_EQ(models[1]["name"], "twelve layers");
+  EXPECT_EQ(models[1]["role"], "baseline");
+  // At the end the result counts.
+  search::SearchResult result;
+  result.models = {second};
+  search::write_result(run, space, {}, result);
+  models = read_run(run)["models"];
+  ASSERT_EQ(models.size(), 1u) << models;
+  EXPECT_EQ(models[0]["name"], "m02");
+}
+
+TEST_F(Documents, ARankingUnderWaySaysSo) {
+  const fs::path run = folder_ / "ranked";
+  const Json config = {{"ranking", {{"space", "letters"}}}};
+  {
+    const store::RunFolder open(run, config, Json::object());
+    training("ranked/m001", 40, 40);
+    training("ranked/m002", 10, 40);
+    const Json json = read_run(run);
+    EXPECT_EQ(json["kind"], "ranking");
+    EXPECT_EQ(json["state"], "going on");
+    EXPECT_EQ(json["begun"], 2);
+    EXPECT_EQ(json["models"], Json::array());
+    EXPECT_EQ(json["problems"], Json::array());
+  }
+  EXPECT_EQ(read_run(run)["state"], "stopped");
+  std::ofstream(run / "ranking.json")
+      << R"({"models": [{"id": "m001"}], "percents": [], "proxies": [{"name": "x", "scores": [1]}]})";
+  EXPECT_EQ(read_run(run)["state"], "done");
+  const store::RunFolder open(run, config, Json::object());
+  EXPECT_EQ(read_run(run)["state"], "going on");
+}
+
+TEST_F(Documents, EveryDeviceOfAProfileIsShown) {
+  const fs::path file = folder_ / "profile.db";
+  {
+    const store::Database database(file);
+    measure::Device device;
+    for (const auto& [cpu, pieces] : {std::pair{"one", 1}, {"two", 3}, {"three", 0}}) {
+      device.cpu = cpu;
+      measure::DeviceProfile profile(database, device);
+      profile.save_peak(1e9 * (1 + pieces));
+      for (int i = 0; i < pieces; ++i) {
+        spec::ModelSpec block = test::small_model("gpt2", "f");
+        block.width = 16 + 8 * i, block.heads = {2};
+        profile.add({{measure::piece_key(block, 16), {0.001 * (1 + i), 0.001, 0.005, 5}}});
+      }
+    }
+  }
+  const Json run = read_run(file);
+  EXPECT_EQ(run["kind"], "device");
+  EXPECT_EQ(run["problems"], Json::array());
+  ASSERT_EQ(run["devices"].size(), 3u);
+  for (const auto& [place, cpu, pieces] : {std::tuple{0, "two", 3}, {1, "one", 1}, {2, "three", 0}}) {
+    const Json& device = run["devices"][static_cast<size_t>(place)];
+    EXPECT_EQ(device["device"]["cpu"], cpu);
+    EXPECT_EQ(device["peak_gflops"], 1 + pieces);
+    EXPECT_EQ(device["pieces"].size(), static_cast<size_t>(pieces));
+  }
+  EXPECT_EQ(run["devices"][0]["pieces"][0]["letter"], "f");
 }
 
 TEST_F(Documents, NamesAreUniqueAndModelsMeetTheirTraining) {

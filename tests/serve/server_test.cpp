@@ -13,6 +13,7 @@
 #include "heed/base/fields.h"
 #include "heed/base/files.h"
 #include "heed/report/page.h"
+#include "heed/serve/run_watch.h"
 
 namespace heed::serve {
 namespace {
@@ -115,6 +116,20 @@ TEST_F(Serving, NewsBeginWhereTheDocumentEnds) {
     return news.find("\n\n") == std::string::npos;
   });
   EXPECT_TRUE(news.starts_with("event: run\ndata: ")) << news;
+}
+
+TEST_F(Serving, TheDocumentIsMadeOnceForAllWhoAsk) {
+  const RunWatch watch({folder_.path()}, "1.2.3");
+  const auto first = watch.document();
+  EXPECT_EQ(watch.document(), first);
+  std::ofstream(folder_ / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
+  for (int wait = 0; wait < 1000 && watch.document() == first; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const auto second = watch.document();
+  ASSERT_NE(second, first);
+  EXPECT_EQ(Json::parse(*first)["change"], 1);
+  EXPECT_EQ(Json::parse(*second)["change"], 2);
+  EXPECT_EQ(Json::parse(*second)["runs"][0]["kind"], "ranking");
 }
 
 TEST_F(Serving, NotToPagesOfOtherSites) {

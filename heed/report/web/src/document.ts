@@ -92,6 +92,7 @@ export interface SearchRun extends AnyRun {
 
 export interface RankingRun extends AnyRun {
   kind: "ranking";
+  begun: number; // models of it that are trained, or on the way; 0 if they come from a table
   models: { id: string; perplexity: number; latency_ms: number | null; arch: string; total: number }[];
   percents: number[]; // 10, 20, .. 100
   proxies: {
@@ -126,7 +127,7 @@ export interface SupernetRun extends AnyRun {
       probabilities: number[][][]; // [time][layer][letter]
     };
     slices: Record<string, number>[]; // letter -> blocks, in each third of the layers
-    losses: { step: number[]; loss: number[] }; // thinned
+    losses: { step: number[]; loss: number[] }; // thinned, with the lowest and the highest of every stretch
   }[];
   slices: Record<string, { mean: number; deviation: number }[]>; // letter -> thirds, over the seeds
 }
@@ -141,8 +142,9 @@ export interface TrainingRun extends AnyRun {
   unit: Unit;
   steps: number; // that are planned
   text: string; // file or folder it learns from
-  // Thinned to some two thousand points. The loss is a mean over the steps between points.
+  // Of a long run the steps that are the lowest or the highest of their stretch in something, some two thousand.
   series: {
+    recorded: number; // steps there are
     step: number[];
     loss: number[];
     norm: number[];
@@ -151,12 +153,18 @@ export interface TrainingRun extends AnyRun {
     seconds: number[]; // spent in steps
     tokens_per_second: number[];
   };
-  valid: { step: number[]; loss: number[]; tokens: number[]; seconds: number[]; best: boolean[] };
-  samples: { step: number; text: string }[];
+  // Thinned likewise, to some thousand.
+  valid: { recorded: number; step: number[]; loss: number[]; tokens: number[]; seconds: number[]; best: boolean[] };
+  samples: { step: number; text: string }[]; // some two hundred at most
+  samples_recorded: number;
 }
 
 export interface DeviceRun extends AnyRun {
   kind: "device";
+  devices: DeviceProfile[]; // the one with most pieces first
+}
+
+export interface DeviceProfile {
   device: {
     cpu: string;
     cores: number;

@@ -6,7 +6,7 @@ import { csv_of, field } from "../src/views/search/csv.ts";
 import { both, limits_of, matching, sorted, within } from "../src/views/search/filter.ts";
 import { common, fold } from "../src/views/search/fold.ts";
 import { front_of, median } from "../src/views/search/front.ts";
-import { place_labels } from "../src/views/search/labels.ts";
+import { fitting, place_labels } from "../src/views/search/labels.ts";
 import { ticks, widened } from "../src/views/search/quantities.ts";
 import { arch_of, name_of, rows_of } from "../src/views/search/rows.ts";
 
@@ -104,7 +104,29 @@ test("ticks are round and inside", () => {
 test("labels cover neither each other nor marks nor the edge", () => {
   const points: [number, number][] = [[100, 50], [110, 50], [290, 50]];
   const labels = points.map((point) => ({ point, text: "a label" }));
-  const placed = place_labels(labels, points, { width: 300, height: 100, pixel: (point) => point, taken: [] });
+  const placed = place_labels(labels, points, { width: 300, height: 100, pixel: (point) => point, taken: [], lines: [] });
   assert.deepEqual(placed.map((one) => one?.position), ["left", "right", "left"]);
-  assert.deepEqual(place_labels(labels, points, { width: 40, height: 10, pixel: (point) => point, taken: [] }), [null, null, null]);
+  assert.deepEqual(place_labels(labels, points, { width: 40, height: 10, pixel: (point) => point, taken: [], lines: [] }), [null, null, null]);
+});
+
+test("a narrow chart shows a part of long names", () => {
+  const sheet = { width: 250, height: 100, pixel: (point: [number, number]) => point, taken: [], lines: [] };
+  assert.equal(fitting("transformer-xl-16-layers", "end", sheet), "…16-layers");
+  assert.equal(fitting("best, knee, cheapest", "beginning", sheet), "best, kne…");
+  assert.equal(fitting("short", "end", sheet), "short");
+  assert.equal(fitting("transformer-xl-16-layers", "end", { ...sheet, width: 600 }), "transformer-xl-16-layers");
+});
+
+test("labels keep off the line of a limit where they can", () => {
+  const sheet = { width: 300, height: 100, pixel: (point: [number, number]) => point, taken: [] };
+  const line = { left: 118, right: 122, top: 0, bottom: 100 };
+  const labels = [{ point: [100, 50] as [number, number], text: "a label" }];
+  assert.equal(place_labels(labels, [[100, 50]], { ...sheet, lines: [] })[0]?.position, "right");
+  assert.equal(place_labels(labels, [[100, 50]], { ...sheet, lines: [line] })[0]?.position, "left");
+  // Above, to the side of the line that has room.
+  const narrow = { ...sheet, width: 140, lines: [{ left: 80, right: 84, top: 0, bottom: 100 }] };
+  const shifted = place_labels(labels, [[100, 50]], narrow)[0];
+  assert.ok(shifted?.position === "top" && shifted.offset[0] > 0, JSON.stringify(shifted));
+  const everywhere = { left: 0, right: 300, top: 0, bottom: 100 };
+  assert.equal(place_labels(labels, [[100, 50]], { ...sheet, lines: [everywhere] })[0]?.position, "right");
 });

@@ -1,8 +1,8 @@
 // Pieces of a device's profile, sorted into tables: one for each backbone, length and letter.
 
-import type { DeviceRun } from "../../document.ts";
+import type { DeviceProfile } from "../../document.ts";
 
-export type Piece = DeviceRun["pieces"][number];
+export type Piece = DeviceProfile["pieces"][number];
 
 export type Measure = "ms" | "share" | "spread";
 

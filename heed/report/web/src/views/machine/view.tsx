@@ -2,29 +2,49 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { axis_style, Chart, type ECElementEvent, type Option, tooltip_text } from "../../chart.tsx";
-import type { DeviceRun } from "../../document.ts";
+import type { DeviceProfile, DeviceRun } from "../../document.ts";
 import { bytes, digits, milliseconds, percent, plain } from "../../format.ts";
 import { letter_meaning } from "../../letters.ts";
-import { Choice, type Column, Nothing, Panel, Table } from "../../parts.tsx";
+import { Choice, type Column, Nothing, Panel, Picker, Table } from "../../parts.tsx";
 import { readable_on, useColours } from "../../theme.ts";
 import { cells_of, type Grouped, grouped, type Measure, measure_of, type Piece } from "./pieces.ts";
 
 const measure_titles: Record<Measure, string> = { ms: "time (ms)", share: "share of peak", spread: "spread" };
 
 export function MachineView({ runs }: { runs: DeviceRun[] }) {
-  const run = runs[0]!;
+  const { devices } = runs[0]!;
+  const [chosen, choose] = useState("0");
+  const profile = devices[Number(chosen)] ?? devices[0];
+  if (!profile) return <Nothing>This profile holds no device yet.</Nothing>;
+  return (
+    <>
+      {devices.length > 1 && (
+        <div class="controls">
+          <Picker title="Device" testid="device-choice" value={chosen} options={devices.map((one, place) => ({ value: String(place), title: title_of(one) }))} on_change={choose} />
+        </div>
+      )}
+      <Profile key={chosen} profile={profile} />
+    </>
+  );
+}
+
+function title_of({ device, pieces }: DeviceProfile): string {
+  return `${device.cpu || "unknown"}, ${device.threads} threads, ${device.instructions}, ${device.products}: ${pieces.length} pieces`;
+}
+
+function Profile({ profile }: { profile: DeviceProfile }) {
   const [measure, set_measure] = useState<Measure>("ms");
-  const groups = useMemo(() => grouped(run.pieces), [run]);
-  const frames = run.pieces
+  const groups = useMemo(() => grouped(profile.pieces), [profile]);
+  const frames = profile.pieces
     .filter((piece) => piece.what === "frame")
     .sort((left, right) => left.backbone.localeCompare(right.backbone) || left.vocabulary! - right.vocabulary! || left.width - right.width);
-  const measures: Measure[] = run.peak_gflops ? ["ms", "share", "spread"] : ["ms", "spread"];
+  const measures: Measure[] = profile.peak_gflops ? ["ms", "share", "spread"] : ["ms", "spread"];
   return (
     <>
       <Panel title="Device" testid="device-panel">
-        <Facts run={run} />
+        <Facts profile={profile} />
       </Panel>
-      {run.pieces.length === 0 ? (
+      {profile.pieces.length === 0 ? (
         <Nothing>No piece of a model has been timed on this device yet.</Nothing>
       ) : (
         <>
@@ -33,19 +53,19 @@ export function MachineView({ runs }: { runs: DeviceRun[] }) {
           </div>
           <p class="about">
             {measure === "ms" && "Median time of a block for one segment."}
-            {measure === "share" && `Floating-point operations per second, as a share of the ${plain(run.peak_gflops)} GFLOP/s that matrix products reach here.`}
+            {measure === "share" && `Floating-point operations per second, as a share of the ${plain(profile.peak_gflops)} GFLOP/s that matrix products reach here.`}
             {measure === "spread" && "From the 10th to the 90th percentile, as a share of the median: how far a time can be trusted."}
           </p>
           <div class="columns">
             {groups.map((group) => (
               <Panel key={`${group.backbone} ${group.length} ${group.letter}`} title={`${group.backbone}, ${group.length} tokens: ${group.letter}, ${letter_meaning(group.letter)}`} testid="pieces-panel">
-                <Pieces group={group} measure={measure} peak_gflops={run.peak_gflops} />
+                <Pieces group={group} measure={measure} peak_gflops={profile.peak_gflops} />
               </Panel>
             ))}
           </div>
           {frames.length > 0 && (
             <Panel title="Embedding and output" testid="frames-panel">
-              <Frames frames={frames} peak_gflops={run.peak_gflops} />
+              <Frames frames={frames} peak_gflops={profile.peak_gflops} />
             </Panel>
           )}
         </>
@@ -54,8 +74,8 @@ export function MachineView({ runs }: { runs: DeviceRun[] }) {
   );
 }
 
-function Facts({ run }: { run: DeviceRun }) {
-  const { device } = run;
+function Facts({ profile }: { profile: DeviceProfile }) {
+  const { device } = profile;
   const facts: [string, string][] = [
     ["processor", device.cpu],
     ["cores", `${device.cores}, of them allowed ${device.allowed}`],
@@ -63,8 +83,8 @@ function Facts({ run }: { run: DeviceRun }) {
     ["instructions", device.instructions],
     ["matrix products by", device.products],
     ["memory", bytes(device.memory)],
-    ["peak of matrix products", run.peak_gflops ? `${plain(run.peak_gflops)} GFLOP/s with all threads` : "not measured"],
-    ["pieces timed", `${run.pieces.length}`],
+    ["peak of matrix products", profile.peak_gflops ? `${plain(profile.peak_gflops)} GFLOP/s with all threads` : "not measured"],
+    ["pieces timed", `${profile.pieces.length}`],
   ];
   return (
     <dl class="totals" data-testid="device">

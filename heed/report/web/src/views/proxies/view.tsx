@@ -11,6 +11,14 @@ type Proxy = RankingRun["proxies"][number];
 
 export function ProxiesView({ runs }: { runs: RankingRun[] }) {
   const run = runs[0]!;
+  if (run.models.length === 0 && run.state !== "empty" && run.state !== "done") {
+    return (
+      <Nothing>
+        This ranking {run.state === "going on" ? "is under way" : "was stopped"}
+        {run.begun > 0 && `, at model ${run.begun}`}. Scores are shown here when all models are trained.
+      </Nothing>
+    );
+  }
   if (run.models.length === 0) return <Nothing>This ranking has no trained models to judge scores by.</Nothing>;
   if (run.proxies.length === 0) return <Nothing>No score has been computed for the {run.models.length} models of this ranking.</Nothing>;
   return (

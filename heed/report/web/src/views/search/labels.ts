@@ -15,6 +15,7 @@ export interface Sheet {
   height: number;
   pixel: (point: Point) => Point;
   taken: Rectangle[]; // by what is drawn besides
+  lines: Rectangle[]; // that a name crosses only if it finds no other place
 }
 
 export interface Placed {
@@ -35,26 +36,37 @@ function meet(one: Rectangle, other: Rectangle): boolean {
   return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }
 
-const tries: Placed[] = [
-  { position: "right", offset: [0, 0] },
-  { position: "left", offset: [0, 0] },
-  { position: "top", offset: [0, 0] },
-  { position: "bottom", offset: [0, 0] },
-  ...[18, -18, 36, -36, 54, -54].flatMap((down): Placed[] => [
-    { position: "right", offset: [0, down] },
-    { position: "left", offset: [0, down] },
-  ]),
-];
+function tries(width: number): Placed[] {
+  return [
+    { position: "right", offset: [0, 0] },
+    { position: "left", offset: [0, 0] },
+    ...[0, -width / 3, width / 3].flatMap((across): Placed[] => [
+      { position: "top", offset: [across, 0] },
+      { position: "bottom", offset: [across, 0] },
+    ]),
+    ...[18, -18, 36, -36, 54, -54].flatMap((down): Placed[] => [
+      { position: "right", offset: [0, down] },
+      { position: "left", offset: [0, down] },
+    ]),
+  ];
+}
 
-function rectangle([x, y]: Point, text: string, { position, offset }: Placed): Rectangle {
-  const width = text.length * letter_width;
+function rectangle([x, y]: Point, width: number, { position, offset }: Placed): Rectangle {
   const away = mark_size / 2 + gap;
   if (position === "left" || position === "right") {
     const left = position === "right" ? x + away : x - away - width;
     return { left, right: left + width, top: y + offset[1] - line_height / 2, bottom: y + offset[1] + line_height / 2 };
   }
   const top = position === "top" ? y - away - line_height : y + away;
-  return { left: x - width / 2, right: x + width / 2, top, bottom: top + line_height };
+  const middle = x + offset[0];
+  return { left: middle - width / 2, right: middle + width / 2, top, bottom: top + line_height };
+}
+
+// As much of a name as a chart of this width has room for.
+export function fitting(text: string, keep: "beginning" | "end", sheet: Sheet): string {
+  const most = sheet.width < 400 ? 10 : 40;
+  if (text.length <= most) return text;
+  return keep === "beginning" ? `${text.slice(0, most - 1)}…` : `…${text.slice(1 - most)}`;
 }
 
 // By label, or null for those that find no place; earlier ones choose first. `marks` are never covered.
@@ -63,13 +75,14 @@ export function place_labels(labels: { point: Point; text: string }[], marks: Po
   return labels.map(({ point, text }) => {
     if (text === "") return null;
     const at = sheet.pixel(point);
-    for (const placed of tries) {
-      const box = rectangle(at, text, placed);
-      if (box.left < 0 || box.right > sheet.width || box.top < 0 || box.bottom > sheet.height) continue;
-      if (taken.some((other) => meet(box, other))) continue;
-      taken.push(box);
-      return placed;
-    }
-    return null;
+    const width = text.length * letter_width;
+    const free = tries(width)
+      .map((placed) => ({ placed, box: rectangle(at, width, placed) }))
+      .filter(({ box }) => box.left >= 0 && box.right <= sheet.width && box.top >= 0 && box.bottom <= sheet.height)
+      .filter(({ box }) => !taken.some((other) => meet(box, other)));
+    const best = free.find(({ box }) => !sheet.lines.some((line) => meet(box, line))) ?? free[0];
+    if (!best) return null;
+    taken.push(best.box);
+    return best.placed;
   });
 }

@@ -37,11 +37,12 @@ export interface PlaneSettings {
   y: Axis;
   ranges: { x: Range; y: Range };
   third: Third | null;
+  limit: number | null; // across
   size: { width: number; height: number }; // of the chart, pixels
 }
 
 export function plane_of(rows: Rows, kept: Uint8Array, settings: PlaneSettings, chosen: Chosen, colours: Colours): Drawing {
-  const { x, y, ranges, third, size } = settings;
+  const { x, y, ranges, third, limit, size } = settings;
   const of_model = (model: FoundModel): Point => [x.quantity.measured(model) / x.quantity.scale, y.quantity.measured(model) / y.quantity.scale];
   // Only predictions stand against a score; what was trained was also timed.
   const trained = y.quantity.name === "ppl" || y.quantity.name === "bpc";
@@ -52,10 +53,12 @@ export function plane_of(rows: Rows, kept: Uint8Array, settings: PlaneSettings, 
   const places: Places = { of_row, of_model };
   const margin = { ...grid, top: 56, right: 30 };
   const inner = { width: size.width - margin.left - margin.right, height: size.height - margin.top - margin.bottom };
+  const line_at = limit === null ? null : share(limit / x.quantity.scale, ranges.x, x.logarithmic) * inner.width;
   const sheet: Sheet = {
     ...inner,
     pixel: ([across, up]) => [share(across, ranges.x, x.logarithmic) * inner.width, (1 - share(up, ranges.y, y.logarithmic)) * inner.height],
     taken: [],
+    lines: line_at === null ? [] : [{ left: line_at - 2, right: line_at + 2, top: 0, bottom: inner.height }],
   };
   const rows_by_series: RowsBySeries = new Map();
   const clouds = clouds_of(rows, kept, third, "with others", colours);

@@ -52,8 +52,8 @@ export function Plot({ rows, kept, quantities, settings, limits, chosen, set_lim
   const drawing = useMemo(() => {
     if (!flat) return space_of(rows, kept, axes, angles, { width, height }, chosen, colours);
     const third = settings.third === "none" ? null : { quantity: quantity(settings.third), shown_as: settings.third_as };
-    return plane_of(rows, kept, { x: axes.x, y: axes.y, ranges, third, size: { width, height } }, chosen, colours);
-  }, [rows, kept, flat, axes, ranges, settings.third, settings.third_as, chosen, colours, flat ? null : angles, width]);
+    return plane_of(rows, kept, { x: axes.x, y: axes.y, ranges, third, limit: limits[settings.x], size: { width, height } }, chosen, colours);
+  }, [rows, kept, flat, axes, ranges, settings.third, settings.third_as, chosen, colours, flat ? null : angles, width, flat ? limits[settings.x] : null]);
 
   const chart = () => element.current?.chart;
   const on_drawn = useCallback(

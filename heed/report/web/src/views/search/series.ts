@@ -5,7 +5,7 @@ import type { FoundModel } from "../../document.ts";
 import { bytes, count, milliseconds } from "../../format.ts";
 import type { Colours } from "../../theme.ts";
 import type { Cloud } from "./clouds.ts";
-import { place_labels, type Sheet } from "./labels.ts";
+import { fitting, place_labels, type Sheet } from "./labels.ts";
 import { arch_of, model_of, name_of, type Rows } from "./rows.ts";
 
 export type Point = [number, number];
@@ -50,7 +50,9 @@ export function mark_series(rows: Rows, kept: Uint8Array, places: Places, sheet:
     const model = model_of(rows, row);
     const point = model && places.of_model(model);
     if (!model || !point?.every(Number.isFinite)) return [];
-    return [{ row, point, role: model.role, text: short(model.role === "baseline" ? model.name : model.picks.join(", ")) }];
+    // Names of baselines differ at their end.
+    const text = model.role === "baseline" ? fitting(model.name, "end", sheet) : fitting(model.picks.join(", "), "beginning", sheet);
+    return [{ row, point, role: model.role, text }];
   });
   const labels = place_labels(marks, marks.map((mark) => mark.point), sheet);
   const all = marks.map((mark, place) => ({ ...mark, label: labels[place] ?? null }));
@@ -75,10 +77,6 @@ export function mark_series(rows: Rows, kept: Uint8Array, places: Places, sheet:
 
 function label_style(colours: Colours) {
   return { show: true, opacity: 1, color: colours.text, fontSize: 11, distance: 7, textBorderColor: colours.surface, textBorderWidth: 3 };
-}
-
-function short(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
 export function chosen_series(rows: Rows, chosen: Chosen, places: Places, colours: Colours, rows_by_series: RowsBySeries) {

@@ -44,41 +44,30 @@ export function SettingsControls({ settings, quantities, change }: Properties) {
   const heights = named(["score", "ppl", "bpc"]);
   const thirds = named(["score", "latency", "memory", "decoder", "total"]).filter((one) => one.value !== settings.x && one.value !== settings.y);
   const score = quantities.find((one) => one.name === "score")!;
-  const scales = [
-    { value: "linear" as const, title: "linear" },
-    { value: "log" as const, title: "log" },
-  ];
+  // A setting as a switch; `also` is what a new value changes besides.
+  const choice = <Name extends keyof Settings>(
+    name: Name,
+    title: string,
+    titles: Partial<Record<Settings[Name], string>>,
+    also: (value: Settings[Name]) => Partial<Settings> = () => ({}),
+  ) => (
+    <Choice
+      title={title}
+      testid={`choice-${name.replace("_", "-")}`}
+      value={settings[name]}
+      options={(Object.keys(titles) as Settings[Name][]).map((value) => ({ value, title: titles[value]! }))}
+      on_change={(value) => change({ [name]: value, ...also(value) })}
+    />
+  );
+  const third_but = (axis: QuantityName) => (settings.third === axis ? "none" : settings.third);
+  const scales = { linear: "linear", log: "log" };
   return (
     <div class="controls">
-      <Choice
-        title="View"
-        testid="choice-shape"
-        value={settings.shape}
-        options={[
-          { value: "flat", title: "2-D" },
-          { value: "turned", title: "3-D" },
-        ]}
-        on_change={(shape) => change({ shape, drag: shape === "flat" ? "select" : "turn" })}
-      />
-      {flat && (
-        <Choice
-          title="Across"
-          testid="choice-x"
-          value={settings.x}
-          options={[
-            { value: "latency", title: "latency" },
-            { value: "memory", title: "memory" },
-          ]}
-          on_change={(x) => change({ x, third: settings.third === x ? "none" : settings.third })}
-        />
-      )}
-      <Choice title={flat ? "Scale across" : "Scale of costs"} testid="choice-x-scale" value={settings.x_scale} options={scales} on_change={(x_scale) => change({ x_scale })} />
-      {flat && heights.length > 1 && (
-        <Picker title="Up" testid="choice-y" value={settings.y} options={heights} on_change={(y) => change({ y, third: settings.third === y ? "none" : settings.third })} />
-      )}
-      {score.values.every((value) => !(value <= 0)) && (
-        <Choice title={flat ? "Scale up" : "Scale of score"} testid="choice-y-scale" value={settings.y_scale} options={scales} on_change={(y_scale) => change({ y_scale })} />
-      )}
+      {choice("shape", "View", { flat: "2-D", turned: "3-D" }, (shape) => ({ drag: shape === "flat" ? "select" : "turn" }))}
+      {flat && choice("x", "Across", { latency: "latency", memory: "memory" }, (x) => ({ third: third_but(x) }))}
+      {choice("x_scale", flat ? "Scale across" : "Scale of costs", scales)}
+      {flat && heights.length > 1 && <Picker title="Up" testid="choice-y" value={settings.y} options={heights} on_change={(y) => change({ y, third: third_but(y) })} />}
+      {score.values.every((value) => !(value <= 0)) && choice("y_scale", flat ? "Scale up" : "Scale of score", scales)}
       {flat && (
         <Picker
           title="Third quantity"
@@ -88,35 +77,8 @@ export function SettingsControls({ settings, quantities, change }: Properties) {
           on_change={(third) => change({ third })}
         />
       )}
-      {flat && settings.third !== "none" && (
-        <Choice
-          title="shown as"
-          testid="choice-third-as"
-          value={settings.third_as}
-          options={[
-            { value: "colour", title: "colour" },
-            { value: "size", title: "size" },
-          ]}
-          on_change={(third_as) => change({ third_as })}
-        />
-      )}
-      <Choice
-        title="Dragging"
-        testid="choice-drag"
-        value={settings.drag}
-        options={
-          flat
-            ? [
-                { value: "select", title: "selects" },
-                { value: "zoom", title: "zooms" },
-              ]
-            : [
-                { value: "turn", title: "turns" },
-                { value: "select", title: "selects" },
-              ]
-        }
-        on_change={(drag) => change({ drag })}
-      />
+      {flat && settings.third !== "none" && choice("third_as", "shown as", { colour: "colour", size: "size" })}
+      {choice("drag", "Dragging", flat ? { select: "selects", zoom: "zooms" } : { turn: "turns", select: "selects" })}
     </div>
   );
 }

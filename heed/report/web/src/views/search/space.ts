@@ -63,7 +63,7 @@ export function space_of(rows: Rows, kept: Uint8Array, axes: SpaceAxes, angles: 
     [project(-1, -1, 1.06), axis_text(axes.memory, ranges.memory)],
   ];
   const pixel = ([right, up]: Point): Point => [((right / half_width + 1) / 2) * width, ((1 - up / half_height) / 2) * height];
-  const sheet: Sheet = { width, height, pixel, taken: ends.map(([point]) => around(pixel(point), 120)) };
+  const sheet: Sheet = { width, height, pixel, taken: ends.map(([point]) => around(pixel(point), 120)), lines: [] };
   const plain_axis = (half: number) => ({ type: "value", min: -half, max: half, show: false });
   const option: Option = {
     grid: { left: 4, right: 4, top: 4, bottom: 4 },

@@ -7,6 +7,7 @@ import { percent, plain, whole } from "../../format.ts";
 import { letter_meaning } from "../../letters.ts";
 import { Nothing, Panel } from "../../parts.tsx";
 import { type Colours, useColours, useScheme } from "../../theme.ts";
+import { Timeline, useMoment } from "../../timeline.tsx";
 import { moment_at, type Moment, recorded_steps } from "./course.ts";
 import { Letters } from "./letters.tsx";
 
@@ -14,18 +15,17 @@ const frame_ms = 250;
 
 export function Course({ run, seeds }: { run: SupernetRun; seeds: SupernetRun["seeds"] }) {
   const steps = useMemo(() => recorded_steps(seeds), [seeds]);
-  // null is the last one, also when more come.
-  const [place, move] = useState<number | null>(null);
+  const [at, move] = useMoment(steps.length);
   const [playing, play] = useState(false);
   const last = steps.length - 1;
-  const at = Math.min(place ?? last, last);
   useEffect(() => {
     if (!playing) return undefined;
-    const timer = setInterval(() => move((before) => Math.min((before ?? last) + 1, last)), frame_ms);
-    return () => clearInterval(timer);
-  }, [playing, last]);
-  useEffect(() => {
-    if (playing && at >= last) play(false);
+    if (at >= last) {
+      play(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => move(at + 1), frame_ms);
+    return () => clearTimeout(timer);
   }, [playing, at, last]);
   const moment = useMemo(() => moment_at(seeds, run.letters, steps[at] ?? 0), [seeds, run.letters, steps, at]);
   if (!moment) {
@@ -39,30 +39,22 @@ export function Course({ run, seeds }: { run: SupernetRun; seeds: SupernetRun["s
     if (at >= last) move(0);
     play(!playing);
   };
+  const stop_at = (place: number) => {
+    play(false);
+    move(place);
+  };
+  const button = (
+    <button type="button" class="controls" data-testid="play" onClick={start}>
+      {playing ? "Pause" : "Play"}
+    </button>
+  );
   return (
     <Panel title="Probabilities of the letters in each layer" testid="course-panel" wide>
-      <div class="timeline">
-        <button type="button" class="controls" data-testid="play" onClick={start}>
-          {playing ? "Pause" : "Play"}
-        </button>
-        <input
-          type="range"
-          class="controls"
-          min={0}
-          max={last}
-          value={at}
-          aria-label="iteration"
-          aria-valuetext={`iteration ${steps[at]}`}
-          data-testid="course"
-          onInput={(event) => {
-            play(false);
-            move(Number(event.currentTarget.value));
-          }}
-        />
+      <Timeline at={at} count={steps.length} label="iteration" value={`iteration ${steps[at]}`} testid="course" move={stop_at} before={button}>
         <p data-testid="moment">
           iteration {whole(steps[at]!)}, temperature {plain(moment.temperature)}: <Letters text={moment.by_layer} testid="string" />
         </p>
-      </div>
+      </Timeline>
       <Probabilities moment={moment} letters={run.letters} />
     </Panel>
   );

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { Chart, type ECElementEvent, grid, type Option, tooltip_text, x_axis, y_axis } from "../../chart.tsx";
 import type { TrainingRun, Unit } from "../../document.ts";
-import { digits, plain } from "../../format.ts";
+import { digits, plain, whole } from "../../format.ts";
 import { dashes, symbols, turn, useColours } from "../../theme.ts";
 import { type Across, across_formats, across_titles, ceiling, loss_points, type Small, small_points, valid_points } from "./series.ts";
 
@@ -73,10 +73,21 @@ export function LossChart({ runs, unit, across, place_of }: Properties & { unit:
   }, [runs, unit, across, colours]);
   return (
     <>
-      <p class="quiet">Thin: on the text it learns from. With symbols: on the valid part. The handles below the chart zoom, as do Ctrl and the wheel.</p>
+      <p class="quiet">
+        Thin: on the text it learns from. With symbols: on the valid part. The handles below the chart zoom, as do Ctrl and the wheel.
+        <Thinned runs={runs} />
+      </p>
       <Chart option={option} height={420} label={`loss in ${unit} by ${across_titles[across]}, a line per run`} testid={`loss-${unit}`} />
     </>
   );
+}
+
+// Long runs do not come whole.
+function Thinned({ runs }: { runs: TrainingRun[] }) {
+  const long = runs.filter((run) => run.series.recorded > run.series.step.length);
+  if (long.length === 0) return null;
+  const told = long.map((run) => `${whole(run.series.step.length)} of ${whole(run.series.recorded)} steps of ${run.name}`);
+  return <span data-testid="thinned"> Shown are {told.join(", ")}: the lowest and the highest values of every stretch, and the last.</span>;
 }
 
 export function SmallChart({ runs, small, across, place_of }: Properties & { small: Small }) {
