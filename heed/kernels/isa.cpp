@@ -20,16 +20,16 @@ Isa choose() {
                   : wanted == "v4"      ? Isa::kV4
                   : supported(Isa::kV4) ? Isa::kV4
                                         : Isa::kV3;
-  if (!supported(isa)) throw failure("this CPU lacks ", name_of(isa), "; heed needs AVX2 and FMA at least");
+  if (!supported(isa))
+    throw failure("this CPU lacks ", name_of(isa), "; heed needs x86-64-v3 at least: AVX2, FMA, BMI");
   return isa;
 }
 
 }  // namespace
 
 bool supported(Isa isa) {
-  if (isa == Isa::kV3) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  // All that the compiler may have used, not AVX2 or AVX-512 alone.
+  return isa == Isa::kV3 ? __builtin_cpu_supports("x86-64-v3") : __builtin_cpu_supports("x86-64-v4");
 }
 
 const char* name_of(Isa isa) { return isa == Isa::kV3 ? "AVX2" : "AVX-512"; }

@@ -59,6 +59,26 @@ TEST_F(Verbs, FlagsAndUnitsAreTheSameEverywhere) {
   refuses("train", 2, "recipe is required");
 }
 
+// On processors as an emulator has them: an instruction that one lacks would end the program.
+TEST_F(Verbs, RunsOnAnyProcessorWithAvx2AndTellsOthers) {
+#ifdef HEED_SANITIZED
+  GTEST_SKIP() << "the emulator has no room for a sanitizer's memory";
+#endif
+  if (shell("command -v qemu-x86_64").code != 0)
+    GTEST_SKIP() << "NO qemu-user HERE: OTHER PROCESSORS ARE NOT TESTED";
+  const Outcome old = shell("qemu-x86_64 -cpu Nehalem " HEED_PROGRAM " recipes");
+  EXPECT_EQ(old.code, 1) << old.output;
+  EXPECT_TRUE(contains(old, "this CPU lacks AVX2; heed needs x86-64-v3 at least")) << old.output;
+  EXPECT_EQ(shell("qemu-x86_64 -cpu Nehalem " HEED_PROGRAM " --help").code, 0);
+  const std::string words = " generate " + trained() + " -p the --ignore-end -n 20 --temperature 0 -t 1";
+  const Outcome avx2 = shell("qemu-x86_64 -cpu Haswell-noTSX " HEED_PROGRAM + words);
+  EXPECT_EQ(avx2.code, 0) << avx2.output;
+  EXPECT_EQ(avx2.out, heed(words, "HEED_ISA=v3").out);
+  const Outcome forced = shell("HEED_ISA=v4 qemu-x86_64 -cpu Haswell-noTSX " HEED_PROGRAM + words);
+  EXPECT_EQ(forced.code, 1);
+  EXPECT_TRUE(contains(forced, "this CPU lacks AVX-512")) << forced.output;
+}
+
 TEST_F(Verbs, RunsThroughAnExplicitLoader) {
   FILE* pipe = popen("/lib64/ld-linux-x86-64.so.2 " HEED_PROGRAM " describe gpt2-3m-bytes 2>&1", "r");
   ASSERT_NE(pipe, nullptr);
