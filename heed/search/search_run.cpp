@@ -162,6 +162,7 @@ class Search {
       fresh.emplace_back(key, e);
       specs.push_back(heed::to_json(space_.model_of(e.candidate)).dump());
     }
+    folder_.check_in_place();
     records_.save(fresh, specs);
   }
 
@@ -283,6 +284,7 @@ class Search {
       auto measurement = records_.measurement(key, round);
       if (!measurement) {
         measurement = measure::time_whole(models[i]->model, space_.length);
+        folder_.check_in_place();
         records_.save(key, round, *measurement);
       }
       models[i]->resident = std::max(models[i]->resident, measurement->bytes);
@@ -418,6 +420,7 @@ class Search {
   }
 
   void write() const {
+    folder_.check_in_place();
     std::string csv =
         "name,pick,score,decoder_params,total_params,predicted_ms,measured_ms,measured_low_ms,measured_high_"
         "ms,"
