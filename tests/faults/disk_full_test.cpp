@@ -42,22 +42,22 @@ class DiskFull : public Faults {
 
 TEST_F(DiskFull, WhileTraining) {
   HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kTrain, rounds(10));
+  fills_up_in(Work::kTrain, rounds(6));
 }
 
 TEST_F(DiskFull, WhileSearching) {
   HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kSearch, rounds(5));
+  fills_up_in(Work::kSearch, rounds(4));
 }
 
 TEST_F(DiskFull, WhileSearchingWithASupernet) {
   HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kSupernet, rounds(5));
+  fills_up_in(Work::kSupernet, rounds(3));
 }
 
 TEST_F(DiskFull, WhileRanking) {
   HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kRank, rounds(5));
+  fills_up_in(Work::kRank, rounds(6));
 }
 
 // The disk of the profile only: what was measured stays, and the search goes on from it.

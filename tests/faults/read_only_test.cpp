@@ -1,4 +1,6 @@
 // Folders that may be read only: on a disk mounted so, and for a user without rights.
+#include <span>
+
 #include "tests/faults/support.h"
 
 namespace heed::test {
@@ -7,7 +9,8 @@ namespace {
 class ReadOnly : public Faults {
  protected:
   // What reads a run works; what would write there says so and changes nothing.
-  void reads_and_refuses(const std::string& before, const std::string& reason) const {
+  void reads_and_refuses(std::span<const Work> works, const std::string& before,
+                         const std::string& reason) const {
     const auto sum = [&](Work work) {
       std::map<std::string, std::string> all;
       for (const auto& entry :
@@ -15,7 +18,7 @@ class ReadOnly : public Faults {
         if (entry.is_regular_file()) all[entry.path()] = content(entry.path());
       return all;
     };
-    for (const Work work : kWorks) {
+    for (const Work work : works) {
       SCOPED_TRACE(name(work));
       const auto all = sum(work);
       expect_told(heed(command(work, std::string("disk/") + name(work)), before), 1, {reason, path("disk")});
@@ -53,10 +56,9 @@ TEST_F(ReadOnly, Disk) {
   const SmallDisk disk(path("disk"), 65536);
   fill();
   disk.make_read_only(65536);
-  reads_and_refuses("", "Read-only file system");
+  reads_and_refuses(kWorks, "", "Read-only file system");
   disk.resize(65536);
   for (const Work work : kWorks) {
-    std::filesystem::rename(path(std::string("disk/") + name(work)), path("disk/" + whole(work)));
     ASSERT_EQ(heed(command(work, std::string("disk/") + name(work))).code, 0);
   }
 }
@@ -68,7 +70,8 @@ TEST_F(ReadOnly, ForAUserWithoutRights) {
              "another user who may run the program");
   fill();
   ASSERT_EQ(std::system(("chmod -R a+rX,go-w " + path("")).c_str()), 0);
-  reads_and_refuses("HOME=" + path("pages") + " setpriv --reuid 65534 --regid 65534 --clear-groups",
+  reads_and_refuses(std::span(kWorks).last(1),
+                    "HOME=" + path("pages") + " setpriv --reuid 65534 --regid 65534 --clear-groups",
                     "Permission denied");
 }
 

@@ -24,7 +24,7 @@ class Vanished : public Faults {
 };
 
 TEST_F(Vanished, TheTextBetweenTwoStarts) {
-  for (const Work work : {Work::kTrain, Work::kSupernet, Work::kRank}) {
+  for (const Work work : {Work::kSupernet, Work::kRank}) {
     SCOPED_TRACE(name(work));
     do_whole(work);
     const std::string words = content(text());
@@ -132,7 +132,7 @@ TEST_F(Vanished, TheTimeOfBefore) {
   const std::string later = "unshare -T --monotonic 90000000 --boottime 90000000";
   HEED_NEEDS(::geteuid() == 0 && std::system((later + " true 2>/dev/null").c_str()) == 0,
              "another clock: this needs root");
-  for (const Work work : {Work::kTrain, Work::kSupernet}) {
+  for (const Work work : {Work::kTrain}) {
     do_whole(work);
     std::filesystem::remove_all(path("run"));
     begin(work, "run", 150);
