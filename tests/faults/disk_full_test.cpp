@@ -111,6 +111,8 @@ TEST_F(DiskFull, UnderTheTokensOfAnEvaluation) {
   disk.resize(kPlenty);
   const auto first_line = [](const std::string& all) { return all.substr(0, all.find('\n')); };
   EXPECT_EQ(first_line(heed(eval + " --cache " + path("disk")).out), first_line(heed(eval).out));
+  for (const auto& entry : std::filesystem::directory_iterator(path("disk")))
+    std::filesystem::remove(entry.path());
   disk.resize(4);
   EXPECT_EQ(heed("generate " + run + " -n 5", "TMPDIR=" + path("disk")).code, 0);
 }
