@@ -42,7 +42,7 @@ class DiskFull : public Faults {
 
 TEST_F(DiskFull, WhileTraining) {
   HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kTrain, rounds(6));
+  fills_up_in(Work::kTrain, rounds(4));
 }
 
 TEST_F(DiskFull, WhileSearching) {
@@ -52,7 +52,7 @@ TEST_F(DiskFull, WhileSearching) {
 
 TEST_F(DiskFull, WhileSearchingWithASupernet) {
   HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kSupernet, rounds(3));
+  fills_up_in(Work::kSupernet, rounds(2));
 }
 
 TEST_F(DiskFull, WhileRanking) {
