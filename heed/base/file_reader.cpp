@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "heed/base/error.h"
+#include "heed/base/system_error.h"
 
 namespace heed {
 
@@ -17,7 +17,7 @@ FileReader::FileReader(const std::filesystem::path& path)
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
     const int reason = errno;
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw usage_error(path.string(), ": cannot be read: ", std::strerror(reason));
+    throw system_failure(path.string() + ": cannot be read", reason);
   }
   size_ = status.st_size;
 }

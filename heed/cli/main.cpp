@@ -3,11 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
-#include "heed/base/error.h"
 #include "heed/base/fields.h"
+#include "heed/base/system_error.h"
 #include "heed/base/threads.h"
 #include "heed/cli/help.h"
+#include "heed/cli/standard_streams.h"
 #include "heed/cli/stop_signals.h"
 #include "heed/cli/version.h"
 #include "heed/kernels/isa.h"
@@ -107,15 +109,21 @@ int run(int argc, char** argv) {
 }  // namespace heed::cli
 
 int main(int argc, char** argv) {
+  heed::cli::hold_closed_streams();
   heed::keep_idle_threads_quiet(argv);
-  heed::cli::watch_signals();
   try {
-    return heed::cli::run(argc, argv);
+    heed::cli::watch_signals();
+    const int code = heed::cli::run(argc, argv);
+    heed::cli::finish_output();
+    return code;
   } catch (const heed::Error& error) {
     std::fprintf(stderr, "heed: %s\n", error.what());
     return error.code();
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "heed: out of memory; choose a smaller model or batch\n");
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "heed: %s: %s\n", error.path1().c_str(),
+                 heed::system_reason(error.code().value()).c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "heed: %s\n", error.what());
   }

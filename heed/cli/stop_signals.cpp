@@ -1,13 +1,41 @@
 #include "heed/cli/stop_signals.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
+#include <system_error>
 #include <thread>
+
+#include "heed/base/system_error.h"
 
 namespace heed::cli {
 namespace {
 
 std::atomic<bool> listening = false, stop_asked = false;
+
+// A mapped file has lost the page that is read. There is nothing to return to, and the stack may not be one
+// (stop_signals.h): a few words, and out.
+void end_for_lost_page(int) {
+  constexpr char kWords[] =
+      "heed: a file that was being read has become shorter, or its disk fails; restore it and run the same "
+      "command again\n";
+  static_cast<void>(!::write(STDERR_FILENO, kWords, sizeof kWords - 1));
+  ::_exit(kFailed);
+}
+
+[[noreturn]] void listen(const sigset_t& both) {
+  for (;;) {
+    int signal = 0;
+    if (sigwait(&both, &signal) != 0) continue;
+    if (listening && !stop_asked.exchange(true)) continue;
+    // What it would have done without us: end the program, or nothing where it is ignored.
+    pthread_sigmask(SIG_UNBLOCK, &both, nullptr);
+    std::raise(signal);
+    pthread_sigmask(SIG_BLOCK, &both, nullptr);
+  }
+}
 
 }  // namespace
 
@@ -17,17 +45,13 @@ void watch_signals() {
   sigaddset(&both, SIGINT);
   sigaddset(&both, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &both, nullptr);  // other threads inherit it
-  std::thread([both] {
-    for (;;) {
-      int signal = 0;
-      if (sigwait(&both, &signal) != 0) continue;
-      if (listening && !stop_asked.exchange(true)) continue;
-      // What it would have done without us: end the program, or nothing where it is ignored.
-      pthread_sigmask(SIG_UNBLOCK, &both, nullptr);
-      std::raise(signal);
-      pthread_sigmask(SIG_BLOCK, &both, nullptr);
-    }
-  }).detach();
+  std::signal(SIGXFSZ, SIG_IGN);               // a file that grows too large: the write fails and says so
+  std::signal(SIGBUS, end_for_lost_page);
+  try {
+    std::thread([both] { listen(both); }).detach();
+  } catch (const std::system_error& error) {
+    throw failure("no memory for another thread, or too many of them: ", system_reason(error.code().value()));
+  }
 }
 
 StopSignals::StopSignals() {

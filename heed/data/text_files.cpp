@@ -56,6 +56,7 @@ std::optional<Piece> open_if_text(const fs::path& path, Reading& to) {
   try {
     return open_text(path, to);
   } catch (const Error& error) {
+    if (error.code() == kFailed) throw;  // the text may be one; leaving it out would make another model
     to.notes.push_back(text("left out: ", error.what()));
     return std::nullopt;
   }

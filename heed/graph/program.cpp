@@ -9,6 +9,7 @@
 #include "heed/base/process.h"
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
+#include "heed/kernels/gemm.h"
 
 namespace heed::graph {
 namespace {
@@ -87,6 +88,7 @@ Program::Program(std::shared_ptr<const Graph> graph, Variables& variables, std::
     : graph_(std::move(graph)), plan_(plan(*graph_)), arena_(std::move(arena)) {
   if (!arena_) arena_ = affordable(plan_.memory.arena, missing_bytes({graph_.get()}, variables));
   HEED_ASSERT(arena_->bytes() >= plan_.memory.arena);
+  kernels::require_product_memory();
   variables.allocate(*graph_);
   for (size_t i = 0; i < graph_->values().size(); ++i) {
     const Value& value = graph_->values()[i];
@@ -147,6 +149,7 @@ void Program::run(const Step& step) {
 void Program::run() {
   const CoreForCaller place;
   for (const Step& step : steps_) run(step);
+  kernels::check_products();
 }
 
 void Program::run(std::span<double> seconds) {
@@ -158,6 +161,7 @@ void Program::run(std::span<double> seconds) {
     seconds[static_cast<size_t>(graph_->nodes()[n].part)] += after - before;
     before = after;
   }
+  kernels::check_products();
 }
 
 void Program::run(Profile& profile) {

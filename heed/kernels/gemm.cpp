@@ -10,12 +10,14 @@
 #include "heed/base/clock.h"
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/tensor/buffer.h"
 
 namespace heed::kernels {
 namespace {
 
 std::atomic<bool> measuring = false;
 std::atomic<int64_t> nanoseconds_in_products = 0;
+std::atomic<bool> product_failed = false;
 
 constexpr int64_t kGrain = 64;     // pieces begin at multiples of this many rows or columns
 constexpr int64_t kLargest = 768;  // and have at most this many
@@ -34,9 +36,11 @@ void gemm_serial(const Gemm& g) {
   // One thread here whatever the pool's size: the caller has cut the work.
   const int outside = omp_in_parallel() ? 0 : omp_get_max_threads();
   if (outside > 1) omp_set_num_threads(1);
-  // Its only failure is a bad argument, which nothing here can pass.
-  dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda, g.b, g.ldb,
-             g.beta, g.c, g.ldc);
+  // It needs memory to pack its operands, and leaves C as it was if there is none. Nothing may be thrown
+  // here.
+  if (dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda, g.b,
+                 g.ldb, g.beta, g.c, g.ldc) != dnnl_success)
+    product_failed = true;
   if (outside > 1) omp_set_num_threads(outside);
   end_product(begin);
 }
@@ -86,7 +90,22 @@ void gemm(const Gemm& g) {
   });
 }
 
+void check_products() {
+  if (!product_failed) return;
+  product_failed = false;
+  throw failure(
+      "out of memory: a matrix product got none to work in; close other programs, or choose a smaller "
+      "model or batch");
+}
+
+void require_product_memory() {
+  constexpr int64_t kForCode = 16 << 20;
+  static const bool room = (Buffer(kForCode), true);
+  static_cast<void>(room);
+}
+
 void warm_up_gemm() {
+  require_product_memory();
   constexpr int64_t n = 96;
   std::vector<float> a(n * n), b(n * n), c(n * n * thread_count());
   parallel_for(thread_count(), thread_count(), [&](int64_t thread) {

@@ -22,8 +22,13 @@ struct Gemm {
   int64_t ldc = 0;
 };
 
-// On the calling thread only; may be called from parallel regions.
+// On the calling thread only; may be called from parallel regions. A product that gets no memory to work in
+// is told by the next check_products, an Error.
 void gemm_serial(const Gemm& g);
+void check_products();
+// Before the first product: an Error if there is no room for the code that the library generates, which it
+// does not survive.
+void require_product_memory();
 
 // A rectangle of C, given to an epilogue while it is in the cache.
 struct Tile {

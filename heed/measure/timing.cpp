@@ -80,6 +80,7 @@ Timing time(const std::function<void()>& body, double budget, int least) {
 
 double peak_flops_now() {
   constexpr int64_t n = 1024;
+  kernels::require_product_memory();
   const Buffer memory(3 * 4 * n * n);
   auto* a = reinterpret_cast<float*>(memory.data());
   std::fill(a, a + 2 * n * n, 1.f);
@@ -89,6 +90,7 @@ double peak_flops_now() {
     kernels::gemm(
         {.m = n, .n = n, .k = n, .a = a, .lda = n, .b = a + n * n, .ldb = n, .c = a + 2 * n * n, .ldc = n});
     best = std::min(best, now_seconds() - begin);
+    kernels::check_products();
   }
   return 2.0 * n * n * n / best;
 }

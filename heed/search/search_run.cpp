@@ -78,6 +78,7 @@ class Search {
     lap(result_.seconds_search);
     measure_best();
     lap(result_.seconds_measure);
+    folder_.check_in_place();
     write_result(request_.folder, space_, frontier_, result_);
     return std::move(result_);
   }
@@ -146,6 +147,7 @@ class Search {
       fresh.emplace_back(key, e);
       specs.push_back(heed::to_json(space_.model_of(e.candidate)).dump());
     }
+    folder_.check_in_place();
     records_.save(fresh, specs);
   }
 
@@ -267,6 +269,7 @@ class Search {
       auto measurement = records_.measurement(key, round);
       if (!measurement) {
         measurement = measure::time_whole(models[i]->model, space_.length);
+        folder_.check_in_place();
         records_.save(key, round, *measurement);
       }
       models[i]->resident = std::max(models[i]->resident, measurement->bytes);

@@ -5,8 +5,9 @@
 #include <functional>
 #include <map>
 
-#include "heed/base/error.h"
 #include "heed/base/files.h"
+#include "heed/base/hash.h"
+#include "heed/base/system_error.h"
 #include "heed/store/json_file.h"
 #include "heed/store/unfinished.h"
 
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 constexpr const char* kModelFile = "model.safetensors";
 constexpr const char* kStateFile = "state.safetensors";
 constexpr const char* kProgressFile = "progress.json";
+constexpr const char* kSum = "checksum";  // in progress.json, of the rest of it
 constexpr std::string_view kPrefix = "step-";
 constexpr size_t kDigits = 8;
 
@@ -95,6 +97,22 @@ std::vector<std::string> differences(const Safetensors& file, const Tensors& ten
   return out;
 }
 
+std::string sum_of(const Json& progress) {
+  return hash_name(hash_bytes(progress.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+// Checkpoints of earlier versions have no sum.
+Json read_progress(const fs::path& path) {
+  const fs::path file = path / kProgressFile;
+  Json progress = read_json_object(file);
+  const Json stated = progress.value(kSum, Json());
+  progress.erase(kSum);
+  if (!stated.is_null() && stated != sum_of(progress))
+    throw usage_error(file.string(), ": is damaged: its checksum is ", sum_of(progress), ", ", stated.dump(),
+                      " was written");
+  return progress;
+}
+
 void check_same(const fs::path& path, const Safetensors& file, const Tensors& tensors) {
   constexpr size_t kShown = 4;
   const std::vector<std::string> found = differences(file, tensors);
@@ -128,13 +146,15 @@ fs::path save_checkpoint(const fs::path& folder, int64_t step, const Tensors& pa
     Unfinished unfinished(target);
     write_safetensors(unfinished.path() / kModelFile, parameters);
     write_safetensors(unfinished.path() / kStateFile, states);
-    write_json_object(unfinished.path() / kProgressFile, progress);
+    Json checked = progress;
+    if (checked.is_object()) checked[kSum] = sum_of(progress);
+    write_json_object(unfinished.path() / kProgressFile, checked);
     unfinished.finish();
   } catch (const Error& error) {
     throw Error(text("the checkpoint of step ", step, " was not saved: ", error.what()), error.code());
   } catch (const fs::filesystem_error& error) {
     throw failure("the checkpoint of step ", step, " was not saved: ", folder.string(),
-                  ": cannot be made: ", error.code().message());
+                  ": cannot be made: ", system_reason(error.code().value()));
   }
   remove_older(folder, step, retention);
   return target;
@@ -148,10 +168,10 @@ LatestCheckpoint latest_checkpoint(const fs::path& folder) {
   }
   for (const auto& [step, path] : listing.checkpoints) {
     try {
-      Safetensors(path / kModelFile);
-      Safetensors(path / kStateFile);
-      read_json_object(path / kProgressFile);
+      const Safetensors model(path / kModelFile), state(path / kStateFile);
+      read_progress(path);
     } catch (const Error& error) {
+      if (error.code() == kFailed) throw;  // memory, limits: the file may be whole
       latest.notes.push_back(text(path.string(), ": skipped, it is damaged: ", error.what()));
       ++latest.damaged;
       continue;
@@ -164,8 +184,8 @@ LatestCheckpoint latest_checkpoint(const fs::path& folder) {
 }
 
 Json load_checkpoint(const fs::path& path, const Tensors& parameters, const Tensors& states) {
-  Json progress = read_json_object(path / kProgressFile);
   const Safetensors model(path / kModelFile), state(path / kStateFile);
+  Json progress = read_progress(path);
   check_same(path / kModelFile, model, parameters);
   check_same(path / kStateFile, state, states);
   fill(model, parameters);
@@ -174,7 +194,7 @@ Json load_checkpoint(const fs::path& path, const Tensors& parameters, const Tens
 }
 
 Json load_checkpoint(const fs::path& path, const Tensors& parameters) {
-  Json progress = read_json_object(path / kProgressFile);
+  Json progress = read_progress(path);
   const Safetensors model(path / kModelFile);
   check_same(path / kModelFile, model, parameters);
   fill(model, parameters);

@@ -3,11 +3,12 @@
 #include <sqlite3.h>
 
 #include <cctype>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <thread>
 
-#include "heed/base/error.h"
+#include "heed/base/system_error.h"
 
 namespace heed::store {
 namespace {
@@ -17,10 +18,25 @@ constexpr int kPatienceMilliseconds = 30000;  // for other writers
 [[noreturn]] void fail(sqlite3* database, const std::filesystem::path& path) {
   const int code = database ? sqlite3_errcode(database) : SQLITE_NOMEM;
   const std::string what = database ? sqlite3_errmsg(database) : "out of memory";
-  const char* advice = code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? "; move it away to begin a new one"
-                       : code == SQLITE_FULL ? "; free some space and run the same command again"
-                                             : "";
-  throw failure(path.string(), ": ", what, advice);
+  switch (code) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      throw failure(path.string(), ": ", what, "; move it away to begin a new one");
+    case SQLITE_NOMEM:
+      throw failure(path.string(), ": ", what, "; choose a smaller model or batch");
+    case SQLITE_FULL:
+      throw failure(path.string(), ": ", what, ": ", system_reason(ENOSPC));
+    case SQLITE_READONLY:
+      throw failure(path.string(), ": ", what, ": ", system_reason(EACCES));
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR: {
+      // Not every failure leaves its reason with the connection.
+      const int kept = errno, number = sqlite3_system_errno(database) ? sqlite3_system_errno(database) : kept;
+      throw failure(path.string(), ": ", what, number ? ": " + system_reason(number) : "");
+    }
+    default:
+      throw failure(path.string(), ": ", what);
+  }
 }
 
 // A database that nobody has open needs no files beside it, which a reader may not make, or would leave
@@ -60,6 +76,7 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
 // Only this one statement is refused at once, without the wait, while another process does the same.
 void Database::switch_to_wal() const {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMilliseconds);
+  errno = 0;
   while (sqlite3_exec(database_.get(), "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr) != SQLITE_OK) {
     if (sqlite3_errcode(database_.get()) != SQLITE_BUSY || std::chrono::steady_clock::now() > end)
       fail(database_.get(), path_);
@@ -68,6 +85,7 @@ void Database::switch_to_wal() const {
 }
 
 void Database::execute(const std::string& sql) const {
+  errno = 0;
   if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
     fail(database_.get(), path_);
 }
@@ -83,6 +101,7 @@ Statement::Statement(const Database& database, const std::string& sql) : databas
 void Statement::fail() const { store::fail(database_.database_.get(), database_.path()); }
 
 bool Statement::step() {
+  errno = 0;
   const int code = sqlite3_step(statement_.get());
   if (code != SQLITE_ROW && code != SQLITE_DONE) fail();
   return code == SQLITE_ROW;

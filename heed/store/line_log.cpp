@@ -4,14 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <functional>
 #include <span>
 #include <string_view>
 
-#include "heed/base/error.h"
 #include "heed/base/file_reader.h"
 #include "heed/base/files.h"
+#include "heed/base/system_error.h"
 
 namespace heed::store {
 namespace {
@@ -41,7 +40,7 @@ size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
 
 LineLog::LineLog(const fs::path& path) : path_(path) {
   file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) throw failure(path_.string(), ": cannot be opened: ", std::strerror(errno));
+  if (file_ < 0) throw failure(path_.string(), ": cannot be opened: ", system_reason(errno));
   try {
     cut_at(for_each_line(path_, [](const Json&) { return true; }));
   } catch (...) {
@@ -59,7 +58,7 @@ void LineLog::append(const Json& line) {
   if (written == static_cast<ssize_t>(content.size())) return;
   const int reason = written < 0 ? errno : ENOSPC;
   const bool restored = ::ftruncate(file_, before) == 0;
-  throw failure(path_.string(), ": a line cannot be written: ", std::strerror(reason),
+  throw failure(path_.string(), ": a line cannot be written: ", system_reason(reason),
                 restored ? "" : "; part of it stayed");
 }
 
@@ -76,11 +75,11 @@ void LineLog::cut_after(int64_t step) {
 
 void LineLog::cut_at(int64_t bytes) {
   if (::ftruncate(file_, bytes) != 0)
-    throw failure(path_.string(), ": cannot be cut: ", std::strerror(errno));
+    throw failure(path_.string(), ": cannot be cut: ", system_reason(errno));
 }
 
 void LineLog::sync() {
-  if (::fsync(file_) != 0) throw failure(path_.string(), ": cannot be made to last: ", std::strerror(errno));
+  if (::fsync(file_) != 0) throw failure(path_.string(), ": cannot be made to last: ", system_reason(errno));
 }
 
 int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& line) {

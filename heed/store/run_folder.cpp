@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "heed/base/error.h"
+#include "heed/base/system_error.h"
 #include "heed/store/json_file.h"
 #include "heed/store/unfinished.h"
 
@@ -74,7 +74,7 @@ RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& recor
     : path_(path), record_(record) {
   std::error_code error;
   fs::create_directories(path_, error);
-  if (error) throw usage_error(path_.string(), ": the folder cannot be made: ", error.message());
+  if (error) throw system_failure(path_.string() + ": the folder cannot be made", error.value());
   // Before anything is written there. Another process may be making its run: hence the second look.
   const fs::path config_file = path_ / kConfigFile;
   if (!fs::exists(config_file) && holds_something_else(path_) && !fs::exists(config_file))
@@ -89,6 +89,17 @@ RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& recor
   }
 }
 
+void RunFolder::check_in_place() const {
+  struct stat held = {}, named = {};
+  if (::fstat(lock_, &held) == 0 && ::stat((path_ / kLockFile).c_str(), &named) == 0 &&
+      held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+    return;
+  throw failure(
+      path_.string(),
+      ": was moved or removed while this process worked in it; put it back and run the same command "
+      "again, or begin anew in another folder");
+}
+
 fs::path RunFolder::checkpoints() const { return path_ / kCheckpoints; }
 
 RunFolder::~RunFolder() { ::close(lock_); }
@@ -98,10 +109,10 @@ RunFolder::~RunFolder() { ::close(lock_); }
 void RunFolder::lock() {
   const fs::path file = path_ / kLockFile;
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) throw failure(file.string(), ": cannot be opened: ", std::strerror(errno));
+  if (lock_ < 0) throw failure(file.string(), ": cannot be opened: ", system_reason(errno));
   char owner[32] = {};
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw failure(file.string(), ": cannot be locked: ", std::strerror(errno));
+    if (errno != EWOULDBLOCK) throw failure(file.string(), ": cannot be locked: ", system_reason(errno));
     const bool known = ::pread(lock_, owner, sizeof owner - 1, 0) > 0;
     owner[std::strcspn(owner, "\n")] = 0;
     throw failure(path_.string(), ": process ", known ? owner : "(not known)",
@@ -110,7 +121,7 @@ void RunFolder::lock() {
   const std::string content = text(::getpid(), "\n");
   if (::ftruncate(lock_, 0) != 0 ||
       ::pwrite(lock_, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
-    throw failure(file.string(), ": cannot be written: ", std::strerror(errno));
+    throw failure(file.string(), ": cannot be written: ", system_reason(errno));
 }
 
 void RunFolder::open_config(const Json& config, const std::function<Json(const Json& before)>& today) {
@@ -138,15 +149,20 @@ void RunFolder::open_config(const Json& config, const std::function<Json(const J
 
 void RunFolder::take_back() {
   if (reopened_) return;
-  std::error_code ignored;
-  // config.json first: without it the folder is no run, whatever else is left.
-  fs::remove(path_ / kConfigFile, ignored);
+  std::error_code error;
   std::vector<fs::path> made;
-  for (fs::directory_iterator entry(path_, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    if (entry->path().filename() != kLockFile) made.push_back(entry->path());
+  for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    if (name != kLockFile && name != kRecordFile && name != kConfigFile) made.push_back(entry->path());
   }
-  for (const fs::path& path : made) fs::remove_all(path, ignored);
+  // config.json after the rest: files without it are somebody else's. Whatever keeps this from its end, the
+  // folder is still a run that the same command goes on with.
+  for (const fs::path& path : made) {
+    if (!error) fs::remove_all(path, error);
+  }
+  for (const char* name : {kConfigFile, kRecordFile}) {
+    if (!error) fs::remove(path_ / name, error);
+  }
 }
 
 bool is_in_use(const fs::path& folder) {

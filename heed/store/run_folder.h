@@ -30,6 +30,9 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoints() const;
   bool reopened() const { return reopened_; }
+  // An Error if somebody has moved or removed the folder. To be called before anything is saved, which would
+  // begin a folder of the same name with nothing else in it.
+  void check_in_place() const;
   // Empties a folder that this object began: for a start that failed before its first step, so that the next
   // try may have other settings. One that was a run before stays as it is.
   void take_back();

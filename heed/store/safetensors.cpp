@@ -6,6 +6,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/fields.h"
+#include "heed/base/hash.h"
 
 namespace heed::store {
 namespace {
@@ -15,7 +16,42 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kDataAlignment = 64;
 
+constexpr const char* kChecksumKey = "heed_checksum";  // in the metadata, for readers of the same format
+
 const char* stored_name(DType dtype) { return dtype == DType::kF32 ? "F32" : "I32"; }
+
+std::string described(const Tensor& tensor) {
+  std::string out = std::string(stored_name(tensor.type.dtype)) + "[";
+  for (int i = 0; i < tensor.shape().rank(); ++i)
+    out += (i ? ", " : "") + std::to_string(tensor.shape().dim(i));
+  return out + "]";  // as StoredTensor::str
+}
+
+// Of everything in a file: metadata first, then each tensor by name with what it is and its bytes.
+class Checksum {
+ public:
+  explicit Checksum(const Metadata& metadata) {
+    for (const auto& [key, value] : metadata) add(key + "=" + value);
+  }
+  void add(std::string_view bytes) { hash_ = hash_bytes(bytes, hash_); }
+  std::string str() const { return hash_name(hash_); }
+
+ private:
+  uint64_t hash_ = 0;
+};
+
+constexpr int64_t kPiece = 1 << 20;  // bytes that are hashed at once
+
+std::string checksum_of(const Tensors& tensors, const Metadata& metadata) {
+  Checksum sum(metadata);
+  for (const auto& [name, tensor] : tensors) {
+    sum.add(name + " " + described(tensor));
+    const std::string_view bytes(static_cast<const char*>(tensor.data),
+                                 static_cast<size_t>(tensor.type.bytes()));
+    for (size_t at = 0; at < bytes.size(); at += kPiece) sum.add(bytes.substr(at, kPiece));
+  }
+  return sum.str();
+}
 
 std::string header_for(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata) {
   Json header = Json::object();
@@ -61,6 +97,22 @@ Safetensors::Safetensors(const std::filesystem::path& path) : file_(path.string(
                       " bytes in all; is it cut off?");
   data_begin_ = kLengthBytes + static_cast<int64_t>(length);
   header_ = read_header(mapped_.text().substr(kLengthBytes, length), mapped_.size() - data_begin_, file_);
+  const auto stated = header_.metadata.extract(kChecksumKey);
+  if (!stated.empty()) check_numbers(stated.mapped());
+}
+
+void Safetensors::check_numbers(const std::string& stated) const {
+  Checksum sum(header_.metadata);
+  for (const auto& [name, tensor] : header_.tensors) {
+    sum.add(name + " " + tensor.str());
+    for (int64_t at = tensor.begin; at < tensor.end; at += kPiece) {
+      const int64_t begin = data_begin_ + at, size = std::min(kPiece, tensor.end - at);
+      sum.add(mapped_.text().substr(static_cast<size_t>(begin), static_cast<size_t>(size)));
+      mapped_.forget(begin, begin + size);
+    }
+  }
+  if (sum.str() != stated)
+    throw usage_error(file_, ": is damaged: its checksum is ", sum.str(), ", ", stated, " was written");
 }
 
 std::vector<std::string> Safetensors::names() const {
@@ -93,10 +145,11 @@ void Safetensors::read_f32(const std::string& name, std::span<float> to) const {
     throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(),
                       ", floating point numbers were asked for");
   // In pieces, and each forgotten once it is read: otherwise a model would be in memory twice.
-  constexpr int64_t kPiece = 1 << 20;
+  constexpr int64_t kNumbers = 1 << 20;
   const int64_t size = tensor.type->size;
-  for (int64_t at = 0; at < tensor.elements; at += kPiece) {
-    const int64_t begin = data_begin_ + tensor.begin + at * size, n = std::min(kPiece, tensor.elements - at);
+  for (int64_t at = 0; at < tensor.elements; at += kNumbers) {
+    const int64_t begin = data_begin_ + tensor.begin + at * size,
+                  n = std::min(kNumbers, tensor.elements - at);
     tensor.type->to_f32(mapped_.data() + begin, n, to.data() + at);
     mapped_.forget(begin, begin + n * size);
   }
@@ -110,7 +163,9 @@ void Safetensors::read_i32(const std::string& name, std::span<int32_t> to) const
 }
 
 void write_safetensors(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata) {
-  const std::string header = header_for(path, tensors, metadata);
+  Metadata checked = metadata;
+  checked[kChecksumKey] = checksum_of(tensors, metadata);
+  const std::string header = header_for(path, tensors, checked);
   write_file(path, [&](std::ostream& out) {
     const uint64_t length = header.size();
     out.write(reinterpret_cast<const char*>(&length), kLengthBytes);

@@ -20,7 +20,8 @@ using Metadata = std::map<std::string, std::string>;
 
 class Safetensors {
  public:
-  // Checks the whole file but the numbers themselves; an Error names the file and what is wrong with it.
+  // Checks the whole file, the numbers by the checksum that heed writes; files of others have none. An Error
+  // names the file and what is wrong with it.
   explicit Safetensors(const std::filesystem::path& path);
 
   std::vector<std::string> names() const;  // sorted
@@ -37,6 +38,7 @@ class Safetensors {
 
  private:
   const StoredTensor& info(const std::string& name, size_t elements) const;
+  void check_numbers(const std::string& stated) const;
 
   std::string file_;
   MappedFile mapped_;
@@ -44,8 +46,8 @@ class Safetensors {
   int64_t data_begin_ = 0;
 };
 
-// Names sorted, the data at a multiple of 64 bytes, the file replaced as a whole (base/files.h). The numbers
-// go straight from the tensors to the file.
+// Names sorted, a checksum among the metadata, the data at a multiple of 64 bytes, the file replaced as a
+// whole (base/files.h). The numbers go straight from the tensors to the file.
 void write_safetensors(const std::filesystem::path& path, const Tensors& tensors,
                        const Metadata& metadata = {});
 

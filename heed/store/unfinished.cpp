@@ -7,10 +7,9 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 
-#include "heed/base/error.h"
 #include "heed/base/files.h"
+#include "heed/base/system_error.h"
 
 namespace heed::store {
 namespace {
@@ -39,7 +38,7 @@ Unfinished::Unfinished(const fs::path& target) : target_(target), path_(temporar
   constexpr int kAttempts = 10;
   for (int attempt = 0; attempt < kAttempts && lock_ < 0; ++attempt) {
     if (::mkdir(path_.c_str(), 0777) != 0) {
-      if (errno != EEXIST) throw failure(path_.string(), ": cannot be made: ", std::strerror(errno));
+      if (errno != EEXIST) throw failure(path_.string(), ": cannot be made: ", system_reason(errno));
       remove_abandoned(path_);  // an earlier process had the same number
       continue;
     }
@@ -65,7 +64,7 @@ void Unfinished::finish() {
     if (fs::exists(target_)) retire(target_);
     std::error_code error;
     fs::rename(path_, target_, error);
-    if (error) throw failure(target_.string(), ": cannot be put in place: ", error.message());
+    if (error) throw failure(target_.string(), ": cannot be put in place: ", system_reason(error.value()));
   }
   sync_to_disk(folder);
   std::error_code ignored;
@@ -96,7 +95,7 @@ void retire(const fs::path& path) {
   fs::rename(path, nameless, error);
   if (!error) fs::remove_all(nameless, error);
   if (lock >= 0) ::close(lock);
-  if (error) throw failure(path.string(), ": cannot be removed: ", error.message());
+  if (error) throw failure(path.string(), ": cannot be removed: ", system_reason(error.value()));
 }
 
 }  // namespace heed::store

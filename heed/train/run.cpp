@@ -204,6 +204,7 @@ class Run {
   }
 
   void save() {
+    folder_->check_in_place();
     folder_->metrics().sync();
     if (samples_) samples_->sync();
     store::save_checkpoint(folder_->checkpoints(), progress_.step, parameters(), states(),
@@ -211,6 +212,7 @@ class Run {
   }
 
   void save_model() {
+    folder_->check_in_place();
     store::save_model_folder(request_.folder / "model", recipe_, parameters(), tokens_.tokenizer->to_json());
   }
 

@@ -75,6 +75,8 @@ TEST_F(Verbs, EvalRefusesDamagedModels) {
   refuses(damaged("model.safetensors", std::string(8, '\x7f') + "{}"), 2, "claims a header of");
   std::string broken = weights;
   broken.replace(broken.size() - 64, 64, std::string(64, '\xff'));
+  refuses(damaged("model.safetensors", broken), 2, "is damaged: its checksum is ");
+  broken.replace(broken.find("heed_checksum"), 13, "some_checksum");  // another program's
   refuses(damaged("model.safetensors", broken), 1, "the model is broken");
   refuses(damaged("config.json", "{"), 2, "config.json: is not JSON");
   refuses(damaged("config.json", "[]"), 2, "instead of an object");

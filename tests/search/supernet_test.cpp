@@ -314,6 +314,7 @@ TEST_F(SupernetRuns, DamagedFilesAreNamed) {
   const std::string good = content(progress);
   Json bad = Json::parse(good);
   bad["step"] = -3;
+  bad.erase("checksum");  // as before there were any
   std::ofstream(progress) << bad;
   fails("progress.json says step -3");
   std::ofstream(progress) << good;

@@ -102,6 +102,7 @@ class SupernetRun {
 
   // Every seed of the folder that is done, asked for now or before.
   void gather() {
+    folder_->check_in_place();
     result_.seeds.clear();
     for (const fs::directory_entry& entry : fs::directory_iterator(request_.folder)) {
       if (SeedResult::is_in(entry.path()))
@@ -147,6 +148,7 @@ class SupernetRun {
                       static_cast<double>(left) / rate});
       const bool stopped = !run.done() && observer_.stop();
       if (run.done() || stopped || now_seconds() - saved > request_.save_seconds) {
+        folder_->check_in_place();
         run.save();
         saved = now_seconds();
       }
