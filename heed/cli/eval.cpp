@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "heed/base/clock.h"
 #include "heed/base/files.h"
@@ -38,10 +39,10 @@ class Eval : public Verb {
     if (!reader_.empty()) data.reader = reader_;
     spec::EvaluationSpec protocol = protocol_.over(subject.recipe.evaluation, "eval");
     validate(protocol);
-    const TemporaryFolder temporary;
-    const auto tokens =
-        train::open_tokens_of_model(data, data_, subject.folder->path(),
-                                    cache_.empty() ? temporary.path() : std::filesystem::path(cache_));
+    std::optional<TemporaryFolder> temporary;
+    if (cache_.empty()) temporary.emplace();
+    const auto tokens = train::open_tokens_of_model(
+        data, data_, subject.folder->path(), temporary ? temporary->path() : std::filesystem::path(cache_));
     for (const std::string& note : tokens.corpus.notes()) std::fprintf(stderr, "%s\n", note.c_str());
     check_vocabulary(subject, *tokens.tokenizer);
     const data::TokenStream stream = tokens.stream(split);

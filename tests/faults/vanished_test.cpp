@@ -76,7 +76,9 @@ TEST_F(Vanished, PartOfAFileThatIsBeingRead) {
   int cut = 0;
   for (int i = 0; i < rounds(3); ++i) {
     const std::string large = file("large.txt", words);
-    const Child child("eval " + run + " --part train --max-tokens 100 --data " + large, path("log"));
+    const Child child(
+        "eval " + run + " --part train --max-tokens 100 --cache " + path("cache") + " --data " + large,
+        path("log"));
     std::this_thread::sleep_for(std::chrono::milliseconds(60 + 60 * (i % 5)));
     std::filesystem::resize_file(large, 4096);
     const int status = child.status();
