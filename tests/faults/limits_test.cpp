@@ -18,7 +18,7 @@ TEST_F(Limits, OnTheSizeOfFiles) {
       std::filesystem::remove_all(path("run"));
       // The test's own file for standard error is held to the same limit.
       const Outcome outcome =
-          shell("(ulimit -f " + std::to_string(blocks) + "; @ " + command(work, "run") + ") 2>&1 | cat");
+          with_heed("(ulimit -f " + std::to_string(blocks) + "; @ " + command(work, "run") + ") 2>&1 | cat");
       const bool told = contains(outcome, "File too large");
       EXPECT_EQ(told, contains(outcome, "heed: ")) << outcome.output;
       failed += told;
@@ -31,7 +31,7 @@ TEST_F(Limits, OnTheSizeOfFiles) {
     EXPECT_GE(failed, 1) << name(work);
   }
   // And its code.
-  const Outcome code = shell("(ulimit -f 1; @ " + command(Work::kTrain, "code") + ") 2>" + path("log"));
+  const Outcome code = with_heed("(ulimit -f 1; @ " + command(Work::kTrain, "code") + ") 2>" + path("log"));
   EXPECT_EQ(code.code, 1);
 }
 
@@ -42,7 +42,8 @@ TEST_F(Limits, OnOpenFiles) {
     for (const int files : work == Work::kRank ? std::vector{4, 5, 6, 7, 8, 9, 10} : std::vector{6}) {
       SCOPED_TRACE(heed::text(name(work), ", ", files, " files"));
       std::filesystem::remove_all(path("run"));
-      const Outcome outcome = shell(heed::text("(ulimit -n ", files, "; exec @ ", command(work, "run"), ")"));
+      const Outcome outcome =
+          with_heed(heed::text("(ulimit -n ", files, "; exec @ ", command(work, "run"), ")"));
       if (contains(outcome, "error while loading shared libraries")) continue;
       if (outcome.code != 0) {
         ++failed;
@@ -63,8 +64,8 @@ TEST_F(Limits, OnOpenFilesWhenGoingOn) {
   const std::string whole_run = path(whole(Work::kTrain));
   std::filesystem::remove_all(whole_run + "/model");
   for (const int files : {5, 7, 9}) {
-    const Outcome outcome =
-        shell(heed::text("(ulimit -n ", files, "; exec @ ", command(Work::kTrain, whole(Work::kTrain)), ")"));
+    const Outcome outcome = with_heed(
+        heed::text("(ulimit -n ", files, "; exec @ ", command(Work::kTrain, whole(Work::kTrain)), ")"));
     EXPECT_FALSE(contains(outcome, "damaged")) << files << ":\n" << outcome.output;
     if (outcome.code != 0 && !contains(outcome, "shared libraries"))
       expect_told(outcome, 1, {"Too many open files"});
@@ -79,12 +80,12 @@ TEST_F(Limits, StandardOutputThatIsFull) {
         "report " + run + " -o " + path("r.html"),
         "train " + tiny() + " --data " + text() + " -o " + run + " --threads 1",
         std::string("search --list")}) {
-    const Outcome full = shell("@ " + verb + " >/dev/full");
+    const Outcome full = with_heed("@ " + verb + " >/dev/full");
     EXPECT_EQ(full.code, 1) << verb << ":\n" << full.output;
     EXPECT_TRUE(contains(full, "heed: standard output cannot be written: No space left on device"))
         << verb << ":\n"
         << full.output;
-    const Outcome closed = shell("@ " + verb + " >&-");
+    const Outcome closed = with_heed("@ " + verb + " >&-");
     EXPECT_EQ(closed.code, 1) << verb << ":\n" << closed.output;
     EXPECT_TRUE(contains(closed, "heed: standard output cannot be written: Bad file descriptor"))
         << verb << ":\n"
@@ -94,7 +95,7 @@ TEST_F(Limits, StandardOutputThatIsFull) {
 
 TEST_F(Limits, AReaderThatHasEnough) {
   for (const char* verb : {"recipes", "--help", "search --list"}) {
-    const Outcome outcome = shell(std::string("@ ") + verb + " | head -1");
+    const Outcome outcome = with_heed(std::string("@ ") + verb + " | head -1");
     EXPECT_EQ(outcome.code, 0);
     EXPECT_EQ(outcome.output, outcome.out) << "quietly";
     EXPECT_NE(outcome.out, "");
@@ -110,14 +111,14 @@ TEST_F(Limits, ClosedStreamsSpoilNoFile) {
       SCOPED_TRACE(heed::text(name(work), " ", closed));
       std::filesystem::remove_all(path("run"));
       const bool silent = std::string(closed).find(" >&-") != std::string::npos || closed[0] == '>';
-      EXPECT_EQ(shell("@ " + command(work, "run") + " " + closed).code, silent ? 1 : 0);
+      EXPECT_EQ(with_heed("@ " + command(work, "run") + " " + closed).code, silent ? 1 : 0);
       expect_same_end(work, "run");
     }
   }
   const std::string run = trained("trained");
-  EXPECT_EQ(shell("@ eval " + run + " --data " + text() + " 2>&- | grep -c bpc").out, "1\n");
-  EXPECT_EQ(shell("@ recipes --no-such-flag 2>&-").code, 2);
-  EXPECT_EQ(shell("@ recipes 2>/dev/full").code, 0);
+  EXPECT_EQ(with_heed("@ eval " + run + " --data " + text() + " 2>&- | grep -c bpc").out, "1\n");
+  EXPECT_EQ(with_heed("@ recipes --no-such-flag 2>&-").code, 2);
+  EXPECT_EQ(with_heed("@ recipes 2>/dev/full").code, 0);
 }
 
 }  // namespace
