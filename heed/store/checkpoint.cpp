@@ -142,7 +142,8 @@ fs::path save_checkpoint(const fs::path& folder, int64_t step, const Tensors& pa
                       "; steps count from 0, at least 1 is kept");
   const fs::path target = folder / name_of_step(step);
   try {
-    if (fs::create_directories(folder) && folder.has_parent_path()) sync_to_disk(folder.parent_path());
+    // Not what it lies in: a run's folder that was removed is not begun again.
+    if (fs::create_directory(folder) && folder.has_parent_path()) sync_to_disk(folder.parent_path());
     Unfinished unfinished(target);
     write_safetensors(unfinished.path() / kModelFile, parameters);
     write_safetensors(unfinished.path() / kStateFile, states);

@@ -25,7 +25,8 @@ struct Retention {
 };
 
 // Writes folder/step-..., which is returned, and then removes older ones; those of later steps are left
-// alone. The folder is made if need be. An Error (full disk, no permission) leaves all others as they were.
+// alone. The folder is made if need be, but not the one it lies in. An Error (full disk, no permission)
+// leaves all others as they were.
 std::filesystem::path save_checkpoint(const std::filesystem::path& folder, int64_t step,
                                       const Tensors& parameters, const Tensors& states, const Json& progress,
                                       const Retention& retention = {});

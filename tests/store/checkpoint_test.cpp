@@ -77,6 +77,8 @@ TEST(Checkpoint, SaveFindLoad) {
   const fs::path checkpoints = folder / "run" / "checkpoints";
   EXPECT_EQ(latest_checkpoint(checkpoints).path, "");
   Example example;
+  EXPECT_THROW(example.save(checkpoints, 123), Error) << "the run's folder is not there";
+  fs::create_directory(folder / "run");
   EXPECT_EQ(example.save(checkpoints, 123), checkpoints / "step-00000123");
   EXPECT_EQ(names_in(checkpoints / "step-00000123"),
             (std::set<std::string>{"model.safetensors", "progress.json", "state.safetensors"}));
