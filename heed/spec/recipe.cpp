@@ -4,6 +4,7 @@
 #include <fstream>
 #include <optional>
 
+#include "heed/base/json.h"
 #include "heed/spec/space.h"
 
 namespace heed::spec {
@@ -27,12 +28,10 @@ T read_part(const Json& json, const std::string& key, const std::string& what) {
 
 Json parse(const std::string& content, const std::string& what) {
   try {
-    return Json::parse(content);
-  } catch (const Json::parse_error& error) {
-    const std::string before = content.substr(0, std::max<size_t>(error.byte, 1) - 1);
-    throw usage_error(what, ": not JSON from line ", 1 + std::count(before.begin(), before.end(), '\n'),
-                      ", column ", before.size() - before.rfind('\n'),
-                      " on; a recipe is an object such as {\"model\": {\"arch\": \"(sf)x2\"}}");
+    return parse_json(content);
+  } catch (const Error& error) {
+    throw usage_error(what, ": ", error.what(),
+                      "; a recipe is an object such as {\"model\": {\"arch\": \"(sf)x2\"}}");
   }
 }
 

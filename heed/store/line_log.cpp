@@ -6,15 +6,26 @@
 #include <cerrno>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "heed/base/error.h"
 #include "heed/base/files.h"
+#include "heed/base/json.h"
 
 namespace heed::store {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::optional<Json> object_in(std::string_view line) {
+  try {
+    Json json = parse_json(line);
+    if (json.is_object()) return json;
+  } catch (const Error&) {  // as good as none: the caller tells
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -70,12 +81,12 @@ int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& lin
     const size_t end = all.find('\n', begin);
     if (end == std::string_view::npos) break;
     const std::string_view content = all.substr(begin, end - begin);
-    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
-    if (!json.is_object()) {
+    std::optional<Json> json = object_in(content);
+    if (!json) {
       if (end + 1 == all.size()) break;
       throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
     }
-    if (!line(std::move(json))) break;
+    if (!line(std::move(*json))) break;
     begin = end + 1;
   }
   return static_cast<int64_t>(begin);

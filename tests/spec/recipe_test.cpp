@@ -209,6 +209,9 @@ TEST_F(RecipeFiles, DamagedFilesAreNamed) {
   EXPECT_SAYS(load_recipe(write("empty.json", "")), "empty.json: not JSON");
   EXPECT_SAYS(load_recipe(write("bytes.json", std::string("\0\xff\xfe", 3))), "bytes.json: not JSON");
   EXPECT_SAYS(load_recipe("half"), "half.json: not JSON");
+  EXPECT_SAYS(load_recipe(write("large.json", R"({"model": {"width": 1e999}})")), "number overflow");
+  EXPECT_SAYS(load_recipe(write("deep.json", R"({"model": {"width": )" + std::string(1000000, '['))),
+              "more than 200 brackets within each other");
 }
 
 }  // namespace
