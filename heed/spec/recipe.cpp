@@ -48,7 +48,7 @@ std::optional<Recipe> candidate_of_search(const std::string& name) {
       throw usage_error("'", name, "': ", config.parent_path().string(),
                         " is no search, which would name models");
     Space space = read_space(json["space_says"], config.string());
-    space.name = json.value("space", "");
+    space.name = read_part<std::string>(json, "space", config.string());
     Recipe recipe = space.recipe_of(space.candidate_of(name.substr(colon + 1)));
     validate(recipe.model);
     recipe.name = name;

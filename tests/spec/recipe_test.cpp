@@ -204,6 +204,11 @@ TEST_F(RecipeFiles, AnotherFolderHoldsItsOwn) {
   EXPECT_SAYS(load_recipe("gpt2-124m"), "neither a file nor a recipe");
 }
 
+TEST_F(RecipeFiles, ASearchWhoseNameIsNoTextIsRefused) {
+  write("config.json", R"({"space": 5, "space_says": {"model": {"backbone": "gpt2"}}})");
+  EXPECT_SAYS(load_recipe(folder_.string() + ":768/0/1/50257 sf12:3072"), "'space' must be text");
+}
+
 TEST_F(RecipeFiles, DamagedFilesAreNamed) {
   EXPECT_SAYS(load_recipe(write("half.json", R"({"model": {"width": )")), "half.json: not JSON");
   EXPECT_SAYS(load_recipe(write("empty.json", "")), "empty.json: not JSON");
