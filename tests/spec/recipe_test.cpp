@@ -171,6 +171,11 @@ TEST(RecipeErrors, WrongShapesOfJson) {
   for (const char* json : {"{}", "[]", "3", "null", R"({"width": 512})"})
     EXPECT_SAYS(read(json), "a recipe is an object with at least \"model\"");
   EXPECT_SAYS(read(R"({"model": 3})"), "expected an object of settings, found number");
+  EXPECT_SAYS(read(R"({"model": {"heads": 4}})"), "'heads'");
+  for (const char* heads : {"[1e300]", "[2.5]", "[-1e19]"}) {
+    const std::string json = text(R"({"model": {"heads": )", heads, "}}");
+    EXPECT_SAYS(read(json.c_str()), "it must be a whole number");
+  }
   EXPECT_SAYS(read(R"({"model": {"width": "wide"}})"), "'width' (model width D) cannot be \"wide\"");
   EXPECT_SAYS(read(R"({"model": {"heads": 8}})"), "'heads'");
   EXPECT_SAYS(read(R"({"model": {}, "training": []})"), "expected an object of settings, found array");
