@@ -1,0 +1,19 @@
+// Models on disk, heed's and Hugging Face's GPT-2 (store/model_folder.h).
+#include "heed/store/model_folder.h"
+
+#include "heed/tensor/buffer.h"
+#include "tests/fuzz/support.h"
+
+using namespace heed;
+
+HEED_FUZZ_TARGET(input) {
+  const fuzz::Folder folder(input, {"config.json", "model.safetensors"});
+  const Buffer numbers(8 * sizeof(float));
+  fuzz::answers([&] {
+    const store::ModelFolder model(folder.path());
+    const Json recipe = to_json(model.recipe());
+    fuzz::law(to_json(spec::read_recipe(recipe, "again")) == recipe, "recipe -> JSON -> recipe");
+    for (const char* name : {"embedding.table", "blocks.3.norm.gain", "nothing"})
+      fuzz::answers([&] { model.read(name, {numbers.data(), {Shape{2, 4}, DType::kF32}}); });
+  });
+}
