@@ -35,6 +35,7 @@ HEED_FUZZ_TARGET(input) {
     // begin with the bytes that mark UTF-8 only once.
     if (csv.columns().size() < 2 || csv.columns()[0].starts_with("\xEF\xBB\xBF")) return;
     const std::string once = written(csv);
-    fuzz::law(written(Csv(once, "table again")) == once, "table -> text -> table");
+    constexpr const char* kLaw = "table -> text -> table";
+    fuzz::law(fuzz::must(kLaw, [&] { return written(Csv(once, "table again")); }) == once, kLaw);
   });
 }

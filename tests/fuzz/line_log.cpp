@@ -7,8 +7,9 @@ using namespace heed;
 
 HEED_FUZZ_TARGET(input) {
   const std::filesystem::path path = fuzz::file_with(input, "log.jsonl");
-  fuzz::answers([&] {
-    const std::vector<Json> before = store::read_lines(path);
+  std::vector<Json> before;
+  if (!fuzz::answers([&] { before = store::read_lines(path); })) return;
+  fuzz::must("a log that can be read can be added to", [&] {
     store::LineLog log(path);
     fuzz::law(store::read_lines(path) == before, "a log that is opened keeps its lines");
     const Json line = {{"step", 7}, {"text", std::string(input)}};

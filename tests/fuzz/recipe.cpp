@@ -12,8 +12,9 @@ HEED_FUZZ_TARGET(input) {
     fuzz::answers([&] {
       const spec::Recipe recipe = spec::load_recipe((folder.path() / "recipe.json").string());
       const Json json = to_json(recipe);
-      fuzz::law(to_json(spec::read_recipe(Json::parse(json.dump()), "again")) == json,
-                "recipe -> JSON -> recipe");
+      constexpr const char* kLaw = "recipe -> JSON -> recipe";
+      const auto again = [&] { return to_json(spec::read_recipe(Json::parse(json.dump()), "again")); };
+      fuzz::law(fuzz::must(kLaw, again) == json, kLaw);
     });
   if (!std::filesystem::exists(folder.path() / "config.json")) return;
   std::string name;

@@ -14,7 +14,9 @@ HEED_FUZZ_TARGET(input) {
     const spec::Space space = spec::read_space(parse_toml(input, "space.toml"), "space.toml");
     fuzz::law(!std::isnan(space.log10_size()), "the size of a space is a number");
     const spec::Candidate candidate = space.candidate_of(key);
-    fuzz::law(space.candidate_of(space.key_of(candidate)) == candidate, "candidate -> name -> candidate");
+    constexpr const char* kLaw = "candidate -> name -> candidate";
+    const auto again = [&] { return space.candidate_of(space.key_of(candidate)); };
+    fuzz::law(fuzz::must(kLaw, again) == candidate, kLaw);
     validate(space.recipe_of(candidate).model);
   });
 }

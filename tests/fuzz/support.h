@@ -36,6 +36,18 @@ bool answers(const Body& body) {
   }
 }
 
+// What heed wrote itself is not refused: an Error in `body` breaks the law.
+template <class Body>
+auto must(const char* sentence, const Body& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    std::fprintf(stderr, "refused: %s\n", error.what());
+    law(false, sentence);
+    throw;
+  }
+}
+
 inline std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
