@@ -56,6 +56,9 @@ void read(const Json& json, T& member) {
     if (value != std::floor(value) || std::abs(value) >= 0x1p63)
       throw usage_error("it must be a whole number, it is ", json.dump());
     member = json.is_number_integer() ? json.get<int64_t>() : static_cast<int64_t>(value);
+  } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+    member.clear();
+    for (const Json& each : json.get_ref<const Json::array_t&>()) read(each, member.emplace_back());
   } else {
     json.get_to(member);
   }

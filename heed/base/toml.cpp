@@ -1,9 +1,23 @@
 #include "heed/base/toml.h"
 
+namespace heed {
+namespace {
+
+[[noreturn]] void refuse_toml() { throw failure("it breaks a rule of TOML"); }
+
+}  // namespace
+}  // namespace heed
+
+// The library believes things about its input that a hostile file breaks, such as "[=]". Left to itself it
+// then stops the program, or goes on as if nothing were wrong; here it throws, in every kind of build.
+#undef NDEBUG
+#define TOML_ASSERT(belief) ((belief) ? void() : ::heed::refuse_toml())
 #include <toml++/toml.h>
 
 namespace heed {
 namespace {
+
+constexpr int64_t kMostDots = 1000;
 
 Json to_json(const toml::node& node, const std::string& what) {
   if (const auto* table = node.as_table()) {
@@ -26,10 +40,16 @@ Json to_json(const toml::node& node, const std::string& what) {
 }  // namespace
 
 Json parse_toml(std::string_view text, const std::string& what) {
+  // Each dot of a key is a table within a table, and the library takes them down by recursion. Files that
+  // people write have a few.
+  if (std::count(text.begin(), text.end(), '.') > kMostDots)
+    throw usage_error(what, ": has more than ", kMostDots, " dots; so deep are no settings");
   try {
     return to_json(toml::parse(text), what);
   } catch (const toml::parse_error& error) {
     throw usage_error(what, ": not TOML from line ", error.source().begin.line, " on: ", error.description());
+  } catch (const Error& error) {
+    throw usage_error(what, ": not TOML: ", error.what());
   }
 }
 

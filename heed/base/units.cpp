@@ -23,10 +23,12 @@ double parse(const std::string& written, const std::string& what, std::span<cons
              const char* example) {
   char* end = nullptr;
   const double number = std::strtod(written.c_str(), &end);
-  if (end != written.c_str() && std::isfinite(number) && number >= 0) {
+  if (end != written.c_str() && number >= 0) {
     while (*end == ' ') ++end;
+    const std::string_view unit =
+        std::string_view(written).substr(static_cast<size_t>(end - written.c_str()));
     for (const auto& [name, factor] : units) {
-      if (std::string(end) == name) return number * factor;
+      if (unit == name && std::isfinite(number * factor)) return number * factor;
     }
   }
   throw usage_error(what, ": '", written, "' was given; write ", example);
@@ -84,6 +86,7 @@ std::string format_seconds(double seconds) {
   if (seconds < 1e-3) return with_unit(seconds * 1e6, "us");
   if (seconds < 1) return with_unit(seconds * 1e3, "ms");
   if (seconds < 120) return with_unit(seconds, "s");
+  if (seconds >= 1e15) return with_unit(seconds, "s");  // no clock counts so far, and beyond 2^63 no integer
   char buffer[64];
   const auto whole = static_cast<long long>(seconds + 0.5);
   if (whole < 3600) {

@@ -1,5 +1,6 @@
 // The list of tokenizers.
 #include "heed/base/files.h"
+#include "heed/base/json.h"
 #include "heed/data/bpe_files.h"
 #include "heed/data/bpe_tokenizer.h"
 #include "heed/data/bytes_tokenizer.h"
@@ -42,9 +43,11 @@ namespace fs = std::filesystem;
 
 Json read_json(const fs::path& path) {
   const MappedFile file(path);
-  Json json = Json::parse(file.text(), nullptr, false);
-  if (json.is_discarded()) throw usage_error(path.string(), ": is not JSON; is it damaged?");
-  return json;
+  try {
+    return parse_json(file.text());
+  } catch (const Error& error) {
+    throw usage_error(path.string(), ": is ", error.what(), "; is it damaged?");
+  }
 }
 
 std::unique_ptr<Tokenizer> read_any(const Json& json) {

@@ -32,10 +32,10 @@ void check_list(const char* name, const std::vector<int64_t>& list, const std::s
   for (int64_t value : list) check_positive(name, value);
 }
 
-int64_t entry_of(const std::vector<int64_t>& list, const std::string& all, std::string_view letters,
+int64_t entry_of(const std::vector<int64_t>& list, const ModelSpec& spec, std::string_view letters,
                  int64_t block) {
   if (list.size() == 1) return list[0];
-  return list.at(static_cast<size_t>(count_of(all, letters, static_cast<size_t>(block))));
+  return list.at(static_cast<size_t>(count_of(spec.letters(), letters, static_cast<size_t>(block))));
 }
 
 void check_heads(const ModelSpec& spec, const std::string& letters) {
@@ -115,15 +115,15 @@ ModelSpec sru() {
 
 std::string ModelSpec::letters() const { return parse_arch(arch); }
 
-int64_t ModelSpec::heads_of(int64_t block) const { return entry_of(heads, letters(), "s", block); }
+int64_t ModelSpec::heads_of(int64_t block) const { return entry_of(heads, *this, "s", block); }
 
 int64_t ModelSpec::head_width_of(int64_t block) const {
   return head_width ? head_width : width / heads_of(block);
 }
 
-int64_t ModelSpec::inner_of(int64_t block) const { return entry_of(inner, letters(), "f", block); }
+int64_t ModelSpec::inner_of(int64_t block) const { return entry_of(inner, *this, "f", block); }
 
-int64_t ModelSpec::projection_of(int64_t block) const { return entry_of(projection, letters(), "ra", block); }
+int64_t ModelSpec::projection_of(int64_t block) const { return entry_of(projection, *this, "ra", block); }
 
 std::vector<int64_t> ModelSpec::cluster_ends() const {
   std::vector<int64_t> ends;

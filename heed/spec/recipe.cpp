@@ -4,6 +4,7 @@
 #include <fstream>
 #include <optional>
 
+#include "heed/base/json.h"
 #include "heed/spec/shared_folder.h"
 #include "heed/spec/space.h"
 
@@ -25,12 +26,10 @@ T read_part(const Json& json, const std::string& key, const std::string& what) {
 
 Json parse(const std::string& content, const std::string& what) {
   try {
-    return Json::parse(content);
-  } catch (const Json::parse_error& error) {
-    const std::string before = content.substr(0, std::max<size_t>(error.byte, 1) - 1);
-    throw usage_error(what, ": not JSON from line ", 1 + std::count(before.begin(), before.end(), '\n'),
-                      ", column ", before.size() - before.rfind('\n'),
-                      " on; a recipe is an object such as {\"model\": {\"arch\": \"(sf)x2\"}}");
+    return parse_json(content);
+  } catch (const Error& error) {
+    throw usage_error(what, ": ", error.what(),
+                      "; a recipe is an object such as {\"model\": {\"arch\": \"(sf)x2\"}}");
   }
 }
 
@@ -47,7 +46,7 @@ std::optional<Recipe> candidate_of_search(const std::string& name) {
       throw usage_error("'", name, "': ", config.parent_path().string(),
                         " is no search, which would name models");
     Space space = read_space(json["space_says"], config.string());
-    space.name = json.value("space", "");
+    space.name = read_part<std::string>(json, "space", config.string());
     Recipe recipe = space.recipe_of(space.candidate_of(name.substr(colon + 1)));
     validate(recipe.model);
     recipe.name = name;

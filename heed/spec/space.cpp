@@ -19,11 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kMostValues = 4096;  // of one gene; more is a slip of the pen
 constexpr int64_t kMostLayers = 1024;
+constexpr double kMostTried = 1 << 16, kMostOptions = 1 << 22;
 
 fs::path spaces_folder() { return shared_folder("spaces", "HEED_SPACES"); }
 
 int64_t whole(const Json& json, const std::string& what) {
-  if (!json.is_number_integer()) throw usage_error(what, " must be a whole number, it is ", json.dump());
+  if (!json.is_number_integer() || (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX))
+    throw usage_error(what, " must be a whole number, it is ", json.dump());
   return json.get<int64_t>();
 }
 
@@ -44,7 +46,7 @@ std::vector<int64_t> values_of(const Json& json, const std::string& what, int64_
     if (from < 0 || step < 1 || to < from || (to - from) / step >= kMostValues)
       throw usage_error(what, ": from ", from, " to ", to, " by ", step, " is no range of 1 to ", kMostValues,
                         " values");
-    for (int64_t value = from; value <= to; value += step) values.push_back(value);
+    for (int64_t i = 0; i <= (to - from) / step; ++i) values.push_back(from + i * step);
   } else {
     values.push_back(whole(json, what));
   }
@@ -131,6 +133,24 @@ void read_limits(const Json& json, const std::string& what, Space& space) {
       throw usage_error(what, ": ", least_name, " ", *least, " is more than ", most_name, " ", *most);
   }
   read.check_unknown();
+}
+
+// Lists that are harmless alone may multiply to more than memory holds.
+void refuse_too_many(const Space& space, const std::string& what) {
+  const auto number = [](const auto& list) { return static_cast<double>(list.size()); };
+  double kinds = 0, options = 0;
+  for (const std::string& kind : space.layer) {
+    const double of_heads = holds(kind, "s") ? number(space.heads) : 1;
+    kinds += of_heads;
+    options += of_heads * (holds(kind, "f") ? number(space.inner) : 1) *
+               (holds(kind, "ra") ? number(space.projection) : 1);
+  }
+  const double frames =
+      number(space.width) * number(space.embedding_width) * number(space.division) * number(space.vocabulary);
+  if (frames * kinds > kMostTried || number(space.width) * options > kMostOptions)
+    throw usage_error(what, ": genes: ", frames,
+                      " frames (width, embedding_width, division, vocabulary) and ", options,
+                      " layers are too many to try; give fewer values, or larger steps");
 }
 
 }  // namespace
@@ -309,10 +329,14 @@ Space read_space(const Json& json, const std::string& what) {
     if (n < 1 || n > kMostLayers)
       throw usage_error(what, ": genes: layers: ", n, " is not from 1 to ", kMostLayers);
   }
+  refuse_too_many(space, what);
   // Every value must make a model; that is tried with one layer of each kind.
   bool any = false;
+  std::vector<Layer> options;
+  int64_t options_of = 0;
   for (const Frame& frame : space.frames()) {
-    const std::vector<Layer> options = space.options(frame.width);
+    if (frame.width != options_of) options = space.options(frame.width);
+    options_of = frame.width;
     for (size_t i = 0; i < options.size(); ++i) {
       if (i > 0 && options[i].kind == options[i - 1].kind && options[i].heads == options[i - 1].heads)
         continue;

@@ -1,6 +1,7 @@
 #include "heed/store/gpt2_names.h"
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace heed::store {
@@ -37,6 +38,8 @@ const Json* given(const Json& config, const char* key, bool (Json::*is_kind)() c
 
 int64_t whole_number(const Json& config, const char* key, int64_t otherwise, const std::string& what) {
   const Json* value = given(config, key, &Json::is_number_integer, "a whole number", what);
+  if (value && std::abs(value->get<double>()) > 0x1p32)
+    throw usage_error(what, ": ", key, " is ", value->dump(), ", far from what any model has");
   return value ? value->get<int64_t>() : otherwise;
 }
 

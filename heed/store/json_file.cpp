@@ -2,15 +2,18 @@
 
 #include "heed/base/error.h"
 #include "heed/base/files.h"
+#include "heed/base/json.h"
 
 namespace heed::store {
 
 Json read_json_object(const std::filesystem::path& path) {
   const MappedFile file(path);
-  Json json = Json::parse(file.text().begin(), file.text().end(), nullptr, false);
-  // The parser takes a zero byte for the end; a file system that lost power may have filled a file with them.
-  if (json.is_discarded() || file.text().find('\0') != std::string_view::npos)
-    throw usage_error(path.string(), ": is not JSON; is it damaged?");
+  Json json;
+  try {
+    json = parse_json(file.text());
+  } catch (const Error& error) {
+    throw usage_error(path.string(), ": is ", error.what(), "; is it damaged?");
+  }
   if (!json.is_object())
     throw usage_error(path.string(), ": holds ", json.type_name(), " instead of an object");
   return json;

@@ -5,17 +5,28 @@
 
 #include <cerrno>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "heed/base/file_reader.h"
 #include "heed/base/files.h"
+#include "heed/base/json.h"
 #include "heed/base/system_error.h"
 
 namespace heed::store {
 namespace {
 
 namespace fs = std::filesystem;
+
+std::optional<Json> object_in(std::string_view line) {
+  try {
+    Json json = parse_json(line);
+    if (json.is_object()) return json;
+  } catch (const Error&) {  // as good as none: the caller tells
+  }
+  return std::nullopt;
+}
 
 // Complete lines of a file's rest, the first of which has this number. Returns how many bytes were taken.
 size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
@@ -25,12 +36,12 @@ size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
     const size_t end = rest.find('\n', begin);
     if (end == std::string_view::npos) break;
     const std::string_view content = rest.substr(begin, end - begin);
-    Json json = Json::parse(content.begin(), content.end(), nullptr, false);
-    if (!json.is_object()) {
+    std::optional<Json> json = object_in(content);
+    if (!json) {
       if (end + 1 == rest.size()) break;
       throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
     }
-    if (!give(content, std::move(json))) break;
+    if (!give(content, std::move(*json))) break;
     begin = end + 1;
   }
   return begin;

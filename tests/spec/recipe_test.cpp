@@ -171,6 +171,11 @@ TEST(RecipeErrors, WrongShapesOfJson) {
   for (const char* json : {"{}", "[]", "3", "null", R"({"width": 512})"})
     EXPECT_SAYS(read(json), "a recipe is an object with at least \"model\"");
   EXPECT_SAYS(read(R"({"model": 3})"), "expected an object of settings, found number");
+  EXPECT_SAYS(read(R"({"model": {"heads": 4}})"), "'heads'");
+  for (const char* heads : {"[1e300]", "[2.5]", "[-1e19]"}) {
+    const std::string json = text(R"({"model": {"heads": )", heads, "}}");
+    EXPECT_SAYS(read(json.c_str()), "it must be a whole number");
+  }
   EXPECT_SAYS(read(R"({"model": {"width": "wide"}})"), "'width' (model width D) cannot be \"wide\"");
   EXPECT_SAYS(read(R"({"model": {"heads": 8}})"), "'heads'");
   EXPECT_SAYS(read(R"({"model": {}, "training": []})"), "expected an object of settings, found array");
@@ -204,11 +209,19 @@ TEST_F(RecipeFiles, AnotherFolderHoldsItsOwn) {
   EXPECT_SAYS(load_recipe("gpt2-124m"), "neither a file nor a recipe");
 }
 
+TEST_F(RecipeFiles, ASearchWhoseNameIsNoTextIsRefused) {
+  write("config.json", R"({"space": 5, "space_says": {"model": {"backbone": "gpt2"}}})");
+  EXPECT_SAYS(load_recipe(folder_.string() + ":768/0/1/50257 sf12:3072"), "'space' must be text");
+}
+
 TEST_F(RecipeFiles, DamagedFilesAreNamed) {
   EXPECT_SAYS(load_recipe(write("half.json", R"({"model": {"width": )")), "half.json: not JSON");
   EXPECT_SAYS(load_recipe(write("empty.json", "")), "empty.json: not JSON");
   EXPECT_SAYS(load_recipe(write("bytes.json", std::string("\0\xff\xfe", 3))), "bytes.json: not JSON");
   EXPECT_SAYS(load_recipe("half"), "half.json: not JSON");
+  EXPECT_SAYS(load_recipe(write("large.json", R"({"model": {"width": 1e999}})")), "number overflow");
+  EXPECT_SAYS(load_recipe(write("deep.json", R"({"model": {"width": )" + std::string(1000000, '['))),
+              "more than 200 brackets within each other");
 }
 
 }  // namespace

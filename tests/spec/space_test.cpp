@@ -105,12 +105,37 @@ TEST(Space, RefusesWhatMakesNoModels) {
   EXPECT_EQ(refused("[limits]\nleast_decoder = 9\nmost_decoder = 3\n"),
             "t: limits: least_decoder 9 is more than most_decoder 3");
   EXPECT_NE(refused("[genes]\nlayer = [\"sx\"]\n").find("x"), std::string::npos);
+  EXPECT_EQ(refused("[=]\n"), "t: not TOML: it breaks a rule of TOML");
+  EXPECT_EQ(refused("[genes]\nwidth = {from = 0, to = 9223372036854775807, step = 9223372036854775807}\n"),
+            "t: genes: width: 0 is less than 1");
+  EXPECT_EQ(message_of([] {
+              read_space({{"length", UINT64_MAX}}, "t");
+            }),
+            "t: length must be a whole number, it is 18446744073709551615");
   EXPECT_EQ(
       refused(
           "[genes]\ndivision = 5\nembedding_width = 4\n[model]\nbackbone = \"gpt2\"\ncutoffs = [10, 20]\n")
           .substr(0, 40),
       "t: 768/4/5/50257 sf12:3072 cannot be bui");
   EXPECT_NE(message_of([] { load_space("lts-tlx"); }).find("did you mean 'lts-txl'?"), std::string::npos);
+}
+
+// Each list may be long; together they must not fill the memory.
+TEST(Space, ListsThatMultiplyBeyondAllMeasureAreRefused) {
+  const std::string range = " = {from = 1, to = 4096}\n";
+  const std::string frames = message_of([&] {
+    read("[genes]\nwidth" + range + "embedding_width" + range + "division" + range + "vocabulary" + range);
+  });
+  EXPECT_NE(frames.find("t: genes: 2.81475e+14 frames"), std::string::npos) << frames;
+  const std::string layers = message_of([&] { read("[genes]\nheads" + range + "inner" + range); });
+  EXPECT_NE(layers.find("1.67772e+07 layers are too many to try"), std::string::npos) << layers;
+}
+
+// Keys with dots are tables within tables, which go away by recursion.
+TEST(Space, DeepKeysAreRefused) {
+  std::string key = "a";
+  for (int i = 0; i < 200000; ++i) key += ".a";
+  EXPECT_EQ(message_of([&] { read(key + " = 1\n"); }), "t: has more than 1000 dots; so deep are no settings");
 }
 
 }  // namespace

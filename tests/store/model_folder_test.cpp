@@ -238,6 +238,8 @@ TEST(ModelFolder, ConfigurationsThatCannotBeBuiltAreRefused) {
   says("n_layer", 0, "");
   says("n_layer", -1, "");
   says("n_embd", 2.5, "n_embd is 2.5");
+  says("n_embd", int64_t{1} << 62, "n_embd is 4611686018427387904, far from what any model has");
+  says("n_embd", UINT64_MAX, "n_embd is 18446744073709551615");
   says("n_head", 5, "not a multiple of heads 5");
   says("vocab_size", 0, "vocabulary is 0");
   says("layer_norm_epsilon", "small", "layer_norm_epsilon");

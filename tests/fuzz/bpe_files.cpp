@@ -1,0 +1,13 @@
+// GPT-2's encoder.json and vocab.bpe (data/bpe_files.h), and a text to encode.
+#include "tests/fuzz/tokenizer_check.h"
+
+using namespace heed;
+
+HEED_FUZZ_TARGET(input) {
+  const fuzz::Folder folder(input, {"encoder.json", "vocab.bpe", "text"});
+  fuzz::answers([&] {
+    const auto tokenizer = data::load_tokenizer(folder.path());
+    const bool has_text = std::filesystem::exists(folder.path() / "text");
+    fuzz::check_tokenizer(*tokenizer, has_text ? MappedFile(folder.path() / "text").text() : "");
+  });
+}
