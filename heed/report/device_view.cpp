@@ -1,3 +1,4 @@
+#include "heed/base/json.h"
 #include "heed/graph/count.h"
 #include "heed/measure/device_profile.h"
 #include "heed/measure/timed_model.h"
@@ -8,16 +9,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int64_t kMostTokens = 1 << 24;
+
 // What a piece is, from the name that measure::piece_key gave it.
 Json piece_of(const std::string& key) {
-  const Json named = Json::parse(key);
+  const Json named = parse_json(key);
   const std::string backbone = named.at("backbone");
   const int64_t length = named.at("length");
   Json settings = to_json(spec::backbones().find(backbone).settings());
   for (const auto& [name, value] : named.items()) {
     if (settings.contains(name)) settings[name] = value;
   }
-  const auto model = from_json<spec::ModelSpec>(settings, key);
+  const spec::ModelSpec model = spec::read_model_spec(settings, key);
+  if (length < 1 || length > kMostTokens)
+    throw failure(key, ": a segment of ", length, " tokens; it must be from 1 to ", kMostTokens);
   const std::string letters = model.letters();
   const bool block = letters != "i";
   const char letter = block ? letters.at(0) : ' ';
@@ -49,7 +54,7 @@ RunView read(const fs::path& run) {
     return view;
   }
   const int64_t id = devices.integer(0);
-  view.json = {{"device", Json::parse(devices.text(1))},
+  view.json = {{"device", parse_json(devices.text(1))},
                {"peak_gflops", Json()},
                {"pieces", Json::array()},
                {"state", "done"}};
@@ -60,8 +65,8 @@ RunView read(const fs::path& run) {
   if (devices.step())
     view.problems.push_back("it holds other devices too; the one with the most timings is shown");
   measure::StoredTimings stored = measure::read_timings(database, id);
-  for (const auto& [key, timings] : stored.rounds) {
-    view.try_to([&] {
+  for (const auto& entry : stored.rounds) {
+    view.try_to([&, &key = entry.first, &timings = entry.second] {
       const measure::Timing timing = measure::combine(timings);
       Json piece = piece_of(key);
       piece["ms"] = 1e3 * timing.median, piece["low_ms"] = 1e3 * timing.low,
