@@ -1,5 +1,7 @@
 #include "heed/measure/device_profile.h"
 
+#include "heed/base/json.h"
+
 namespace heed::measure {
 
 std::string piece_key(const spec::ModelSpec& model, int64_t length) {
@@ -13,15 +15,17 @@ std::string piece_key(const spec::ModelSpec& model, int64_t length) {
 }
 
 Piece piece_of(const std::string& key) {
-  const Json named = Json::parse(key, nullptr, false);
+  constexpr int64_t kMostTokens = 1 << 24;
+  const Json named = Json::accept(key) ? parse_json(key) : Json();
   if (!named.is_object() || !named.contains("backbone") || !named["backbone"].is_string() ||
-      !named.contains("length") || !named["length"].is_number_integer())
+      !named.contains("length") || !named["length"].is_number_integer() || named["length"] < 1 ||
+      named["length"] > kMostTokens)
     throw failure("'", key, "' names no piece of a model; is the profile damaged?");
   Json settings = to_json(spec::backbones().find(named["backbone"].get<std::string>()).settings());
   for (const auto& [name, value] : named.items()) {
     if (name != "length" && name != "batch" && name != "dtype") settings[name] = value;
   }
-  return {from_json<spec::ModelSpec>(settings, key), named["length"].get<int64_t>()};
+  return {spec::read_model_spec(settings, key), named["length"].get<int64_t>()};
 }
 
 StoredTimings read_timings(const store::Database& database, int64_t device) {

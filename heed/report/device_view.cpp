@@ -1,3 +1,4 @@
+#include "heed/base/json.h"
 #include "heed/graph/count.h"
 #include "heed/measure/device_profile.h"
 #include "heed/measure/timed_model.h"
@@ -30,14 +31,14 @@ Json piece_json(const std::string& key) {
 }
 
 Json device_json(const store::Database& database, int64_t id, const std::string& description, RunView& view) {
-  Json device = {{"device", Json::parse(description)}, {"peak_gflops", Json()}, {"pieces", Json::array()}};
+  Json device = {{"device", parse_json(description)}, {"peak_gflops", Json()}, {"pieces", Json::array()}};
   view.try_to([&] {
     store::Statement peak(database, "SELECT flops FROM peaks WHERE device = ?");
     if (peak.with(id).step()) device["peak_gflops"] = 1e-9 * peak.real(0);
   });
   measure::StoredTimings stored = measure::read_timings(database, id);
-  for (const auto& [key, timings] : stored.rounds) {
-    view.try_to([&] {
+  for (const auto& entry : stored.rounds) {
+    view.try_to([&, &key = entry.first, &timings = entry.second] {
       const measure::Timing timing = measure::combine(timings);
       Json piece = piece_json(key);
       piece["ms"] = 1e3 * timing.median, piece["low_ms"] = 1e3 * timing.low,

@@ -21,12 +21,10 @@ class Parts {
  public:
   Parts(const spec::Space& by_block, const Json& table) : counted_(by_block) {
     for (const Json& block : table.at("blocks")) {
-      block_places_.emplace(name_of(block), block_places_.size());
-      blocks_.push_back(block);
+      if (block_places_.emplace(name_of(block), block_places_.size()).second) blocks_.push_back(block);
     }
     for (const Json& frame : table.at("frames")) {
-      frame_places_.emplace(name_of(frame), frame_places_.size());
-      frames_.push_back(frame);
+      if (frame_places_.emplace(name_of(frame), frame_places_.size()).second) frames_.push_back(frame);
     }
   }
 
@@ -102,6 +100,16 @@ Json empty_candidates() {
   return lists;
 }
 
+// What a search writes makes sense; what a damaged database holds may not, and is summed up further on.
+void check(const search::Evaluated& e, const spec::Space& space, const std::string& key) {
+  validate(space.model_of(e.candidate));
+  constexpr int64_t kMost = int64_t{1} << 60;
+  for (const int64_t number : {e.cost.decoder, e.cost.total, e.cost.resident, e.cost.arena}) {
+    if (number < 0 || number > kMost)
+      throw failure("heed.db: '", key, "' costs ", number, " of something; is it damaged?");
+  }
+}
+
 std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::Space& space, Parts& parts,
                                                Json& lists) {
   std::vector<search::Evaluated> all;
@@ -113,6 +121,7 @@ std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::
     const search::Cost cost = {rows.real(2), rows.integer(3), rows.integer(4), rows.integer(5),
                                rows.integer(6)};
     all.push_back({space.candidate_of(rows.text(0)), cost, rows.real(1)});
+    check(all.back(), space, rows.text(0));
     const search::Evaluated& e = all.back();
     lists["key"].push_back(rows.text(0));
     lists["frame"].push_back(parts.frame(e.candidate.frame));
@@ -163,7 +172,7 @@ std::string shell_word(const std::string& word) {
 Json model_json(const search::MeasuredModel& measured_model, const fs::path& run, const spec::Space& by_block,
                 Parts& parts) {
   const Json& found = measured_model.model;
-  const auto model = from_json<spec::ModelSpec>(found.at("spec"), "search.json");
+  const spec::ModelSpec model = spec::read_model_spec(found.at("spec"), "search.json");
   Json blocks = Json::array();
   for (const spec::Layer& block : blocks_of(model, by_block))
     blocks.push_back(parts.block(model.width, block));

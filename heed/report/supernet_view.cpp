@@ -39,6 +39,7 @@ Json course_of(const std::vector<Json>& lines, const search::SupernetSettings& s
   for (const size_t at : thinned(lines.size(), kMoments)) {
     const auto layers = lines[at].at("probabilities").get<std::vector<std::vector<double>>>();
     if (static_cast<int64_t>(layers.size()) != settings.layers ||
+        lines[at].at("by_layer").get<std::string>().size() != layers.size() ||
         std::ranges::any_of(layers, [&](const auto& l) { return l.size() != settings.letters.size(); }))
       throw failure("theta.jsonl: iteration ", lines[at].at("step").dump(), " is of another supernet");
     for (auto& [name, list] : course.items()) list.push_back(lines[at].at(name));
@@ -112,6 +113,7 @@ RunView read(const fs::path& run, Logs& logs) {
   const spec::Recipe recipe = spec::read_recipe(config.at("recipe"), (run / "config.json").string());
   const auto settings = from_json<search::SupernetSettings>(store::read_json_object(run / "settings.json"),
                                                             (run / "settings.json").string());
+  validate(settings);
   Json seeds = Json::array();
   for (const auto& entry : fs::directory_iterator(run)) {
     const std::string name = entry.path().filename().string();

@@ -2,12 +2,13 @@
 
 #include "heed/base/csv.h"
 #include "heed/base/files.h"
+#include "heed/base/json.h"
 
 namespace heed::search {
 namespace {
 
 constexpr const char* kNeeded[] = {"n_layer", "d_model", "n_head", "d_inner", "n_token"};
-constexpr int64_t kMostLayers = 2048;
+constexpr int64_t kMostLayers = 2048, kMostWidth = 1 << 24, kMostLength = 1 << 24;
 constexpr int64_t kLength = 192;  // of tables that do not say
 
 // A JSON list in a cell, or one value for all.
@@ -15,9 +16,11 @@ template <class Value>
 std::vector<Value> list(const Csv& csv, size_t row, const std::string& column) {
   const std::string& cell = csv.at(row, column);
   try {
-    const Json json = Json::parse(cell);
-    return json.is_array() ? json.get<std::vector<Value>>() : std::vector<Value>{json.get<Value>()};
-  } catch (const Json::exception&) {
+    const Json json = parse_json(cell);
+    std::vector<Value> values;
+    fields_detail::read(json.is_array() ? json : Json::array({json}), values);
+    return values;
+  } catch (const std::exception&) {
     throw usage_error(csv.place(row), ": ", column, " is '", cell, "'; it must be a list such as [8, 8, 4]");
   }
 }
@@ -55,9 +58,14 @@ std::string backbone_of(const Csv& csv, size_t row, const std::string& given, in
 
 // As heed writes tables itself.
 spec::ModelSpec model_in_full(const Csv& csv, size_t row) {
-  const Json json = Json::parse(csv.at(row, "spec"), nullptr, false);
-  if (json.is_discarded()) throw usage_error(csv.place(row), ": spec is not JSON");
-  return spec::read_model_spec(json, csv.place(row) + ": spec");
+  const std::string what = csv.place(row) + ": spec";
+  Json json;
+  try {
+    json = parse_json(csv.at(row, "spec"));
+  } catch (const Error& error) {
+    throw usage_error(what, " is ", error.what());
+  }
+  return spec::read_model_spec(json, what);
 }
 
 // As the published models are built: those of one backbone differ in the columns only.
@@ -66,7 +74,8 @@ spec::ModelSpec model_of(const Csv& csv, size_t row, const std::string& given) {
   const int64_t layers = csv.integer(row, "n_layer"), width = csv.integer(row, "d_model");
   if (layers < 1 || layers > kMostLayers)
     throw usage_error(csv.place(row), ": n_layer is ", layers, "; it must be from 1 to ", kMostLayers);
-  if (width < 1) throw usage_error(csv.place(row), ": d_model is ", width, "; it must be positive");
+  if (width < 1 || width > kMostWidth)
+    throw usage_error(csv.place(row), ": d_model is ", width, "; it must be from 1 to ", kMostWidth);
   const std::string backbone = backbone_of(csv, row, given, layers, width);
   spec::ModelSpec model = spec::backbones().find(backbone).settings();
   model.arch = text("(sf)x", layers);
@@ -129,6 +138,8 @@ std::vector<TableRow> read_model_table(const std::filesystem::path& path, const 
     TableRow row;
     row.id = csv.at(i, "id").empty() ? text("row ", i + 1) : csv.at(i, "id");
     row.length = stated(csv, i, "tgt_len").value_or(kLength);
+    if (row.length < 1 || row.length > kMostLength)
+      throw usage_error(csv.place(i), ": tgt_len is ", row.length, "; it must be from 1 to ", kMostLength);
     row.recipe = recipe_of(model_of(csv, i, backbone), row.length);
     row.stated = {stated(csv, i, "attn_params"), stated(csv, i, "ffn_params"),
                   stated(csv, i, "nonembedding_params"), stated(csv, i, "embedding_params"),

@@ -98,7 +98,7 @@ std::vector<MeasuredModel> read_measured(const store::Database& database) {
     }
     if (timings.empty()) continue;
     const measure::Timing whole = measure::combine(timings);
-    Json model = Json::parse(models.text(2));
+    Json model = parse_json(models.text(2));
     model["measured_seconds"] = {{"median", whole.median}, {"low", whole.low}, {"high", whole.high}};
     model["measured_bytes"] = bytes;
     all.push_back({models.integer(0) ? ModelRole::kBaseline : ModelRole::kModel, std::move(model)});

@@ -12,6 +12,7 @@ namespace heed {
 class Shape {
  public:
   static constexpr int kMaxRank = 5;
+  static constexpr int64_t kMostElements = int64_t{1} << 44;
 
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}

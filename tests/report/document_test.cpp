@@ -222,6 +222,35 @@ TEST_F(Documents, WhatIsDamagedIsToldAndTheRestIsShown) {
   EXPECT_TRUE(tells(json, "config.json")) << json["problems"];
 }
 
+// What cannot be built, or counts beyond 64 bits further on, is told like any other damage.
+TEST_F(Documents, NumbersOfADamagedSearchAreTold) {
+  const fs::path run = folder_ / "found";
+  fs::create_directories(run);
+  const Json space = {{"model", {{"backbone", "gpt2"}, {"vocabulary", 100}}}};
+  store::write_json_object(run / "config.json",
+                           {{"space", "s"}, {"space_says", space}, {"strategy", "random"}, {"proxy", "p"}});
+  const auto read_with = [&](const std::string& row) {
+    fs::remove(run / "heed.db");
+    const store::Database database(run / "heed.db");
+    database.execute("CREATE TABLE evaluations (key, score, latency, decoder, total, resident, arena)");
+    database.execute("INSERT INTO evaluations VALUES (" + row + ")");
+    return read_run(run);
+  };
+  EXPECT_EQ(read_with("'768/0/1/100 sf12:3072', 1, 1, 1, 1, 1, 1")["problems"], Json::array());
+  EXPECT_TRUE(tells(read_with("'768/0/0/100 sf12:3072', 1, 1, 1, 1, 1, 1"), "division is 0"));
+  EXPECT_TRUE(tells(read_with("'768/0/1/100 sf', 1, 1, 1, 1, 1, 1"), "heads is 0"));
+  EXPECT_TRUE(
+      tells(read_with("'768/0/1/100 sf12:3072', 1, 1, 1, 1, 9223372036854775807, 1"), "is it damaged?"));
+  fs::remove(run / "heed.db");
+  std::ofstream(run / "heed.db").flush();
+  Json model = to_json(spec::ModelSpec());
+  model["heads"] = {0};
+  const Json times = {{"median", 1}, {"low", 1}, {"high", 1}};
+  store::write_json_object(run / "search.json",
+                           {{"models", {{{"spec", model}, {"measured_seconds", times}}}}});
+  EXPECT_TRUE(tells(read_run(run), "heads is 0"));
+}
+
 TEST_F(Documents, WhatIsNoRunIsTold) {
   EXPECT_TRUE(tells(read_run(folder_ / "none"), "is not there"));
   fs::create_directories(folder_ / "empty");

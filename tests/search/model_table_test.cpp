@@ -111,6 +111,13 @@ TEST_F(ModelTable, RefusesWhatItCannotRead) {
   EXPECT_EQ(refused(columns + "2,64,5,128,1000,33280,\n"),
             "t.csv: line 2: model: block 0: width 64 is not a multiple of heads 5; try 60 or 65, or give "
             "head_width");
+  EXPECT_EQ(refused(columns + "2,4294967296,4,128,1000,33280,\n"),
+            "t.csv: line 2: d_model is 4294967296; it must be from 1 to 16777216");
+  for (const char* heads : {"1e300", "2.5", "[1e300]", "true", "\"\"\"4\"\"\""})
+    EXPECT_NE(refused(columns + "2,64," + heads + ",128,1000,33280,\n").find("it must be a list"),
+              std::string::npos)
+        << heads;
+  EXPECT_EQ(refused("spec,tgt_len\n{},-5\n"), "t.csv: line 2: tgt_len is -5; it must be from 1 to 16777216");
   EXPECT_EQ(refused(columns + "2,64,4,128,1000,33280,low\n"),
             "t.csv: line 2: valid_ppl is 'low'; it must be a number");
 }
