@@ -1,5 +1,7 @@
 #include "heed/search/records.h"
 
+#include "heed/base/json.h"
+
 namespace heed::search {
 
 using store::Statement;
