@@ -113,11 +113,14 @@ TEST_F(Vanished, TheFolderOfARun) {
                                                     : "metrics.jsonl";
       for (int i = 0; i < 10000 && !std::filesystem::exists(path("gone/") + first); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      // Well into the work; the search is done within milliseconds of its first file.
+      if (work != Work::kSearch) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      child.send(SIGSTOP);
       std::error_code busy;
       if (moved) std::filesystem::rename(path("gone"), path("elsewhere"));
       for (int i = 0; !moved && i < 100 && std::filesystem::exists(path("gone")); ++i)
         std::filesystem::remove_all(path("gone"), busy);
+      child.send(SIGCONT);
       const int status = child.status();
       const std::string log = content(path("log"));
       EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << status << log;

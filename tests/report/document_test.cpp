@@ -246,8 +246,10 @@ TEST_F(Documents, NumbersOfADamagedSearchAreTold) {
   Json model = to_json(spec::ModelSpec());
   model["heads"] = {0};
   const Json times = {{"median", 1}, {"low", 1}, {"high", 1}};
-  store::write_json_object(run / "search.json",
-                           {{"models", {{{"spec", model}, {"measured_seconds", times}}}}});
+  store::write_json_object(run / "search.json", {{"models", {{{"spec", model}, {"measured_seconds", times}}}},
+                                                 {"dominated", Json::array()},
+                                                 {"dropped", Json::array()},
+                                                 {"baselines", Json::array()}});
   EXPECT_TRUE(tells(read_run(run), "heads is 0"));
 }
 
