@@ -17,7 +17,7 @@
   word = bare
   sub(/ .*/, "", word)
   if (bare ~ /^heed (--?)?[a-z]/ || bare ~ /^source <\(heed /) kind = "heed"
-  else if (word ~ /^(ls|cat|head|tail|cut|cmp|du|grep|sha256sum|sort|wc)$/ && (prompt || bare !~ /:/)) kind = "known"
+  else if (word ~ /^(ls|echo|cat|head|tail|cut|cmp|du|grep|sha256sum|sort|wc)$/ && (prompt || bare !~ /:/)) kind = "known"
   else if (prompt || word ~ /^(\.\/|scripts\/|build\/)/ || word ~ /^[a-z]+=[^ ]+$/ ||
            word ~ /^(apt|apt-get|bible|cd|cmake|cp|ctest|curl|docker|dpkg|export|git|man|mkdir|npm|python3|scp|ssh|sudo|tar|xdg-open)$/) kind = "other"
   else next
