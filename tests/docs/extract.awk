@@ -1,9 +1,19 @@
 # The command lines of a document: "LINE<tab>KIND<tab>COMMAND" with KIND heed, known (a plain program that is run as well), other.
-# They stand in code, which is fenced or begins with four blanks.
+# They stand in code, which is fenced or begins with four blanks. The text that a command is given up to END is part of it, with a
+# vertical tab for each end of a line.
 /^```/ { fenced = !fenced; next }
 !fenced && !/^    / { next }
 {
   line = $0
+  if (given) {
+    sub(/^    /, "", line)
+    command = command "\v" line
+    if (line == "END") {
+      given = 0
+      print command
+    }
+    next
+  }
   sub(/^ +/, "", line)
   prompt = sub(/^\$ /, "", line)
   if (joined != "") { line = joined line; prompt = joined_prompt }
@@ -21,5 +31,7 @@
   else if (prompt || word ~ /^(\.\/|scripts\/|build\/)/ || word ~ /^[a-z]+=[^ ]+$/ ||
            word ~ /^(apt|apt-get|bible|cd|cmake|cp|ctest|curl|docker|dpkg|export|git|man|mkdir|npm|python3|scp|ssh|sudo|tar|xdg-open)$/) kind = "other"
   else next
-  print start "\t" kind "\t" line
+  command = start "\t" kind "\t" line
+  given = line ~ /<<'END'/
+  if (!given) print command
 }
