@@ -47,9 +47,9 @@ int64_t parse_count(const std::string& written, const std::string& what) {
 }
 
 int64_t parse_bytes(const std::string& written, const std::string& what) {
-  constexpr Unit kUnits[] = {{"", 1},     {"B", 1},        {"k", 1e3},      {"kB", 1e3},
-                             {"K", 1e3},  {"M", 1e6},      {"MB", 1e6},     {"G", 1e9},
-                             {"GB", 1e9}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
+  constexpr Unit kUnits[] = {{"", 1},         {"B", 1},        {"k", 1e3},     {"kB", 1e3}, {"K", 1e3},
+                             {"KB", 1e3},     {"M", 1e6},      {"MB", 1e6},    {"G", 1e9},  {"GB", 1e9},
+                             {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
   const double value =
       parse(written, what, kUnits, "a size such as 48MiB, 500MB or 2GiB; a number alone is bytes");
   return static_cast<int64_t>(std::min(std::floor(value), 0x1p62));

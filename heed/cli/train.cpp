@@ -1,6 +1,7 @@
 #include "heed/cli/train.h"
 
 #include <cstdio>
+#include <filesystem>
 
 #include "heed/base/process.h"
 #include "heed/base/units.h"
@@ -124,7 +125,11 @@ class Train : public Verb {
     if (result.best_step > 0)
       std::printf("; best on the valid part: %s at step %lld", format_loss(result.best, bits).c_str(),
                   static_cast<long long>(result.best_step));
-    std::printf("; model in %s/model\n", out_.c_str());
+    if (std::filesystem::exists(std::filesystem::path(out_) / "model")) {
+      std::printf("; model in %s/model\n", out_.c_str());
+    } else {
+      std::printf("; no model yet: the first is saved when it is first evaluated\n");
+    }
   }
 
   spec::Recipe recipe() const {

@@ -39,6 +39,7 @@ TEST(Units, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(parse_count("1e6", "n"), 1000000);
   EXPECT_EQ(parse_count("0", "n"), 0);
   EXPECT_EQ(parse_bytes("48MiB", "m"), 48 << 20);
+  EXPECT_EQ(parse_bytes("500KB", "m"), 500000);
   EXPECT_EQ(parse_bytes("1.5 GiB", "m"), int64_t{3} << 29);
   EXPECT_EQ(parse_bytes("500MB", "m"), 500000000);
   EXPECT_EQ(parse_bytes("7", "m"), 7);

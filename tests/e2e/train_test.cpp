@@ -104,6 +104,10 @@ TEST_F(TrainVerb, UnitsAreUnderstood) {
   const Outcome timed = heed(command("timed", "--steps 1000000 --max-time 50ms"));
   EXPECT_EQ(timed.code, 0) << timed.output;
   EXPECT_TRUE(timed.out.starts_with("stopped after ")) << timed.output;
+  // Said where there is one, and where there is none yet.
+  const Outcome early = heed(command("early", "--steps 1000000 --evaluate-every 900000 --max-time 50ms"));
+  EXPECT_EQ(std::filesystem::exists(path("early/model")), contains(early, "; model in ")) << early.output;
+  EXPECT_TRUE(contains(early, "no model yet")) << early.output;
 }
 
 TEST_F(TrainVerb, DryRunStatesAndAllocatesNothing) {
