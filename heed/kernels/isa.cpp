@@ -1,5 +1,7 @@
 #include "heed/kernels/isa.h"
 
+#include <cpuid.h>
+
 #include <cstdlib>
 #include <optional>
 
@@ -9,6 +11,14 @@ namespace heed::kernels {
 namespace {
 
 std::optional<Isa> forced;
+
+// What else the compiler may use for x86-64-v3. Not every compiler's builtin knows these by name.
+bool has_rest_of_v3() {
+  constexpr unsigned kMovbe = 1U << 22, kF16c = 1U << 29, kLzcnt = 1U << 5;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & kMovbe) || !(c & kF16c)) return false;
+  return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & kLzcnt);
+}
 
 Isa choose() {
   const char* wish = std::getenv("HEED_ISA");
@@ -28,8 +38,12 @@ Isa choose() {
 }  // namespace
 
 bool supported(Isa isa) {
-  // All that the compiler may have used, not AVX2 or AVX-512 alone.
-  return isa == Isa::kV3 ? __builtin_cpu_supports("x86-64-v3") : __builtin_cpu_supports("x86-64-v4");
+  if (isa == Isa::kV3)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("bmi2") && has_rest_of_v3();
+  return supported(Isa::kV3) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
 }
 
 const char* name_of(Isa isa) { return isa == Isa::kV3 ? "AVX2" : "AVX-512"; }
