@@ -3,19 +3,28 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "heed/base/clock.h"
 #include "heed/base/error.h"
 #include "heed/base/units.h"
 
 namespace heed::cli {
+namespace {
+
+bool rewrites_lines() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && kind && std::string(kind) != "dumb";
+}
+
+}  // namespace
 
 ProgressLine::~ProgressLine() {
   if (open_) std::fputc('\n', stderr);
 }
 
 void ProgressLine::show(const std::string& line, bool last) {
-  const bool terminal = isatty(STDERR_FILENO);
+  static const bool terminal = rewrites_lines();
   const double now = now_seconds();
   if (!last && now - shown_ < (terminal ? 0.2 : 10.0)) return;
   shown_ = now;

@@ -64,6 +64,21 @@ TEST_F(Verbs, FlagsAndUnitsAreTheSameEverywhere) {
   refuses("train", 2, "recipe is required");
 }
 
+// In a terminal, as `script` makes one: a line is rewritten where that is possible, and nothing is coloured.
+TEST_F(Verbs, LinesAreRewrittenInTerminalsThatCan) {
+  if (shell("command -v script").code != 0) GTEST_SKIP() << "NO script HERE: TERMINALS ARE NOT TESTED";
+  const auto said = [&](const std::string& environment, const std::string& out) {
+    return shell(environment + " script -qec '" HEED_PROGRAM " train " + tiny() + " --data " + text() +
+                 " -t 1 -o " + path(out) + "' /dev/null")
+        .out;
+  };
+  const std::string plain = said("TERM=dumb", "dumb"), usual = said("TERM=xterm", "xterm");
+  EXPECT_NE(usual.find("\r\033[Kstep "), std::string::npos) << usual;
+  EXPECT_NE(plain.find("step 40/40"), std::string::npos) << plain;
+  EXPECT_EQ(plain.find('\033'), std::string::npos) << plain;
+  EXPECT_EQ(usual.find("\033[3"), std::string::npos) << usual;
+}
+
 // On processors as an emulator has them: an instruction that one lacks would end the program.
 TEST_F(Verbs, RunsOnAnyProcessorWithAvx2AndTellsOthers) {
 #ifdef HEED_SANITIZED
