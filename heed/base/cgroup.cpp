@@ -3,27 +3,35 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <vector>
 
+#include "heed/base/error.h"
+
 namespace heed {
 namespace {
 
-// This process's folder and all above it: a limit on any of them binds.
-std::vector<std::string> folders(const std::string& root) {
-  std::string path;
-  std::ifstream membership(root + "/proc/self/cgroup");
+// This process's folder for what a controller limits and all above it, in either version: a limit on any of
+// them binds. A container may see its own folder as the root, so the root is always among them.
+std::vector<std::string> folders(const std::string& root, const std::string& controller) {
+  const std::string base = root + "/sys/fs/cgroup";
+  std::vector<std::string> found = {base, base + "/" + controller};
+  std::ifstream membership(root +
+                           "/proc/self/cgroup");  // "number:controllers:/path"; "0::/path" in version 2
   for (std::string line; std::getline(membership, line);) {
-    if (line.rfind("0::", 0) == 0) path = line.substr(3);
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = text(",", line.substr(first + 1, second - first - 1), ",");
+    const bool new_version = controllers == ",,";
+    if (!new_version && controllers.find(text(",", controller, ",")) == std::string::npos) continue;
+    const std::string top = found[new_version ? 0 : 1];
+    for (std::filesystem::path inside = line.substr(second + 1); inside.has_relative_path();
+         inside = inside.parent_path())
+      found.push_back(text(top, inside.string()));
   }
-  std::vector<std::string> found;
-  while (true) {
-    found.push_back(root + "/sys/fs/cgroup" + path);
-    const size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return found;
-    path.resize(slash);
-  }
+  return found;
 }
 
 // The first number in a file, or -1 ("max" is no number).
@@ -47,29 +55,34 @@ double field_in(const std::string& path, const std::string& name) {
 
 double cgroup_cores(const std::string& root) {
   double cores = INFINITY;
-  for (const std::string& folder : folders(root)) {  // version 2: "quota period" in one file
-    std::ifstream file(folder + "/cpu.max");
+  for (const std::string& folder : folders(root, "cpu")) {
+    std::ifstream file(folder + "/cpu.max");  // version 2: "quota period" in one file
     std::string quota;
     double period = 0;
     if (file >> quota >> period && quota != "max" && period > 0)
       cores = std::min(cores, std::atof(quota.c_str()) / period);
+    const double old_quota = number_in(folder + "/cpu.cfs_quota_us"),
+                 old_period = number_in(folder + "/cpu.cfs_period_us");
+    if (old_quota > 0 && old_period > 0) cores = std::min(cores, old_quota / old_period);
   }
-  const std::string old = root + "/sys/fs/cgroup/cpu/cpu.cfs_";
-  const double quota = number_in(old + "quota_us"), period = number_in(old + "period_us");
-  if (quota > 0 && period > 0) cores = std::min(cores, quota / period);
   return cores;
 }
 
 int64_t cgroup_memory_available(const std::string& root) {
-  constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
   double available = INFINITY;
-  for (const std::string& folder : folders(root)) {
-    const double most = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
+  const auto limit = [&](double most, double used, double given_back) {
     // Pages of files that were read once are given back when memory is short.
-    if (most >= 0 && used >= 0)
-      available = std::min(available, most - used + field_in(folder + "/memory.stat", "inactive_file"));
+    if (most >= 0 && used >= 0) available = std::min(available, most - used + given_back);
+  };
+  for (const std::string& folder : folders(root, "memory")) {
+    limit(number_in(folder + "/memory.max"), number_in(folder + "/memory.current"),
+          field_in(folder + "/memory.stat", "inactive_file"));
+    limit(number_in(folder + "/memory.limit_in_bytes"), number_in(folder + "/memory.usage_in_bytes"),
+          field_in(folder + "/memory.stat", "total_inactive_file"));
   }
-  return std::isfinite(available) ? static_cast<int64_t>(std::max(0.0, available)) : kUnlimited;
+  constexpr double kNoLimit = 0x1p62;  // version 1 writes a number near the largest
+  if (available >= kNoLimit) return std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::max(0.0, available));
 }
 
 }  // namespace heed

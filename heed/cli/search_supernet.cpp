@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "heed/base/process.h"
 #include "heed/base/units.h"
 #include "heed/cli/loss_units.h"
 #include "heed/cli/progress_line.h"
@@ -13,6 +12,7 @@
 #include "heed/search/supernet/supernet_run.h"
 #include "heed/spec/arch.h"
 #include "heed/train/run.h"
+#include "heed/train/training.h"
 
 namespace heed::cli {
 namespace {
@@ -68,8 +68,9 @@ void state(const spec::Recipe& recipe, const search::SupernetSettings& given, in
       seeds == 1 ? "seed" : "seeds", format_count(flops * static_cast<double>(seeds)).c_str(),
       format_bytes(memory.peak()).c_str(), format_seconds(seconds).c_str(), flops / baseline_flops,
       static_cast<double>(memory.peak()) / static_cast<double>(baseline.memory().peak()));
-  if (memory.peak() > available_memory())
-    throw failure("search: ", format_bytes(memory.peak()), " are needed, ", format_bytes(available_memory()),
+  if (memory.peak() > train::available_for_training())
+    throw failure("search: ", format_bytes(memory.peak()), " are needed, ",
+                  format_bytes(train::available_for_training()),
                   " are free; choose a recipe with a smaller batch or length, or fewer --layers");
 }
 

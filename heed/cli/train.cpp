@@ -175,9 +175,12 @@ class Train : public Verb {
     const spec::TrainingSpec& t = recipe.training;
     const double seconds = measure::training_seconds(built.flops() * static_cast<double>(t.steps));
     if (dry_run_ && json_) {
-      const Json json = {
-          {"parameters", parameters}, {"steps", t.steps},   {"flops_per_step", built.flops()},
-          {"memory_bytes", memory},   {"seconds", seconds}, {"available_bytes", available_memory()}};
+      const Json json = {{"parameters", parameters},
+                         {"steps", t.steps},
+                         {"flops_per_step", built.flops()},
+                         {"memory_bytes", memory},
+                         {"seconds", seconds},
+                         {"available_bytes", train::available_for_training()}};
       std::printf("%s\n", json.dump(2).c_str());
     } else {
       std::fprintf(
@@ -189,8 +192,9 @@ class Train : public Verb {
           static_cast<long long>(t.memory), format_count(built.flops()).c_str(), format_bytes(memory).c_str(),
           format_seconds(seconds).c_str());
     }
-    if (memory > available_memory())
-      throw failure("train: ", format_bytes(memory), " are needed, ", format_bytes(available_memory()),
+    if (memory > train::available_for_training())
+      throw failure("train: ", format_bytes(memory), " are needed, ",
+                    format_bytes(train::available_for_training()),
                     " are free; choose a smaller --batch or --length, or more --chunks");
   }
 

@@ -31,7 +31,7 @@ int64_t missing_bytes(const std::vector<const Graph*>& graphs, const Variables& 
 // Pages come when they are touched, and who touches more than there is gets killed: it has to be known
 // before.
 std::shared_ptr<Buffer> affordable(int64_t arena, int64_t missing) {
-  constexpr int64_t kSmall = 64 << 20;  // not worth asking the system for
+  constexpr int64_t kSmall = 8 << 20;  // not worth asking the system for
   if (arena + missing > kSmall && arena + missing > available_memory()) {
     throw failure("memory: ", format_bytes(arena + missing), " are needed (weights and state ",
                   format_bytes(missing), ", arena ", format_bytes(arena), "), ",

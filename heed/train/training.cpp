@@ -1,8 +1,11 @@
 #include "heed/train/training.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "heed/base/process.h"
+#include "heed/base/threads.h"
 #include "heed/graph/count.h"
 #include "heed/ops/accumulate.h"
 #include "heed/ops/ops.h"
@@ -35,6 +38,12 @@ ValueId add_update(Graph& g, const std::vector<ValueId>& parameters, const std::
 }
 
 }  // namespace
+
+int64_t available_for_training() {
+  // The library packs parts of both operands on each thread, and the allocator keeps what it took for that.
+  constexpr int64_t kPacked = 16 << 20;
+  return std::max<int64_t>(0, available_memory() - kPacked * thread_count());
+}
 
 graph::Memory memory_of(std::initializer_list<const TrainingGraph*> updates) {
   graph::Memory memory;

@@ -14,6 +14,8 @@ namespace heed::train {
 struct TrainingGraph;
 // Of updates that take turns on the same weights and states; their gradients share one arena.
 graph::Memory memory_of(std::initializer_list<const TrainingGraph*> updates);
+// Bytes that the plan of a training may take here and now; matrix products need some beside it.
+int64_t available_for_training();
 
 // The graphs of an update, to be counted and planned without running them.
 struct TrainingGraph {

@@ -187,6 +187,17 @@ TEST_F(Cgroup, Version1) {
   EXPECT_DOUBLE_EQ(cgroup_cores(root_), 3);
   file("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
   EXPECT_TRUE(std::isinf(cgroup_cores(root_)));
+  file("proc/self/cgroup", "9:memory:/a/b\n4:cpu,cpuacct:/c\n1:name=systemd:/d\n0::/\n");
+  file("sys/fs/cgroup/cpu/c/cpu.cfs_quota_us", "50000\n");
+  file("sys/fs/cgroup/cpu/c/cpu.cfs_period_us", "100000\n");
+  EXPECT_DOUBLE_EQ(cgroup_cores(root_), 0.5);
+  file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  file("sys/fs/cgroup/memory/memory.usage_in_bytes", "1000\n");
+  EXPECT_EQ(cgroup_memory_available(root_), std::numeric_limits<int64_t>::max());
+  file("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "700\n");
+  file("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "600\n");
+  file("sys/fs/cgroup/memory/a/memory.stat", "inactive_file 7\ntotal_inactive_file 30\n");
+  EXPECT_EQ(cgroup_memory_available(root_), 130);
 }
 
 TEST(Process, KnowsItsMemory) {

@@ -1,5 +1,9 @@
 // Too little memory. Some of what is tried fits, nothing may abort, and no number may be wrong.
 #include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <optional>
+#include <utility>
 
 #include "heed/base/process.h"
 #include "heed/kernels/gemm.h"
@@ -26,6 +30,41 @@ class Memory : public Faults {
     }
     return enough;
   }
+};
+
+// A control group with so much memory, of either version: beyond it the kernel kills.
+class Container {
+ public:
+  // None where there may be no such groups.
+  static std::optional<Container> of(int64_t kib) {
+    const std::string bytes = std::to_string(kib * 1024);
+    Container version_1(heed::text("/sys/fs/cgroup/memory/heed-faults-", ::getpid()));
+    if (version_1.write("memory.limit_in_bytes", bytes)) {
+      version_1.write("memory.memsw.limit_in_bytes", bytes);  // with swap; not on every kernel
+      return version_1;
+    }
+    Container version_2(heed::text("/sys/fs/cgroup/heed-faults-", ::getpid()));
+    if (version_2.write("memory.max", bytes)) {
+      version_2.write("memory.swap.max", "0");
+      return version_2;
+    }
+    return {};
+  }
+  Container(Container&& other) : folder_(std::exchange(other.folder_, {})) {}
+  ~Container() {
+    if (!folder_.empty()) ::rmdir(folder_.c_str());
+  }
+
+  // Before a command of the shell.
+  std::string entering() const { return "echo 0 > " + folder_ + "/cgroup.procs; exec "; }
+
+ private:
+  explicit Container(std::string folder) : folder_(std::move(folder)) { ::mkdir(folder_.c_str(), 0755); }
+  bool write(const char* name, const std::string& value) const {
+    std::ofstream file(folder_ + "/" + name);
+    return static_cast<bool>(file << value << std::flush);
+  }
+  std::string folder_;
 };
 
 // A little less than the program needs to begin.
@@ -76,6 +115,55 @@ TEST_F(Memory, WorkGoesOnWithMore) {
     }
     EXPECT_GT(failed, 0) << name(work);
   }
+}
+
+// What does not fit is told before it is begun; what is begun fits.
+TEST_F(Memory, OfAContainerIsKnownBefore) {
+  int told = 0, done = 0;
+  for (int64_t mib = 60; mib < 160; mib += 100 / rounds(7)) {
+    SCOPED_TRACE(heed::text(mib, " MiB"));
+    const std::optional<Container> container = Container::of(mib << 10);
+    HEED_NEEDS(container, "a container with little memory needs the right to make control groups");
+    const std::string run = heed::text("run-", mib);
+    const Outcome outcome = heed("train " + tiny() + " --data " + text() +
+                                     " --batch 64 --length 256 --memory 2000 --steps 4 -o " + path(run),
+                                 container->entering());
+    if (outcome.code == 0) {
+      ++done;
+    } else {
+      expect_told(outcome, 1, {"are needed", "are free", "--chunks"});
+      EXPECT_FALSE(std::filesystem::exists(path(run + "/metrics.jsonl")));
+      ++told;
+    }
+  }
+  EXPECT_GT(told, 0);
+  EXPECT_GT(done, 0);
+}
+
+// Another program takes all there is while the work goes on, and the kernel ends the work.
+TEST_F(Memory, OfAContainerIsTakenByAnother) {
+  int killed = 0;
+  for (const Work work : kWorks) {
+    do_whole(work);
+    for (int i = 0; i < rounds(2); ++i) {
+      SCOPED_TRACE(name(work));
+      std::filesystem::remove_all(path("run"));
+      {
+        const std::optional<Container> container = Container::of(200 << 10);
+        HEED_NEEDS(container, "a container with little memory needs the right to make control groups");
+        const Outcome outcome = with_heed(heed::text(
+            "(echo 1000 > /proc/self/oom_score_adj; ", container->entering(), "@ ", command(work, "run"),
+            ") & sleep 0.", 1 + 2 * i, "; (", container->entering(), "tail /dev/zero); wait $!"));
+        EXPECT_TRUE(outcome.code == 0 || outcome.code == 137) << outcome.output;
+        killed += outcome.code == 137;
+      }
+      expect_whole_files("run");
+      const Outcome rest = heed(command(work, "run"));
+      EXPECT_EQ(rest.code, 0) << rest.output;
+      expect_same_end(work, "run");
+    }
+  }
+  EXPECT_GT(killed, 1);
 }
 
 // The library packs what it multiplies; without memory for that it leaves the result as it was.
