@@ -13,8 +13,6 @@
 
 namespace heed::cli {
 
-std::string version() { return HEED_VERSION; }
-
 std::string commit() { return HEED_COMMIT; }
 
 Json library_versions() {

@@ -1,13 +1,13 @@
-// Which heed this is.
+// Which heed this is, and on what it stands.
 #pragma once
 
 #include <string>
 
 #include "heed/base/fields.h"
+#include "heed/base/version.h"
 
 namespace heed::cli {
 
-std::string version();       // "0.1.0"
 std::string commit();        // "1a2b3c4", with "+" if files were changed since; empty if it is not known
 Json library_versions();     // by name
 std::string version_text();  // heed --version

@@ -11,6 +11,7 @@
 #include "heed/base/clock.h"
 #include "heed/base/process.h"
 #include "heed/base/threads.h"
+#include "heed/base/version.h"
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/isa.h"
 
@@ -61,8 +62,8 @@ double load_of_others() {
 }
 
 std::string Device::fingerprint() const {
-  return text(cpu, ", ", allowed, " of ", cores, " cores, ", threads, " threads, ", instructions, ", ",
-              products, ", huge pages ", huge_pages);
+  return text("heed ", version(), ", ", cpu, ", ", allowed, " of ", cores, " cores, ", threads, " threads, ",
+              instructions, ", ", products, ", huge pages ", huge_pages);
 }
 
 Device this_device() {

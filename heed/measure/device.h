@@ -32,7 +32,7 @@ struct Device {
     field("available", available, "bytes that may still be taken");
     field("huge_pages", huge_pages, "what the kernel does with them");
   }
-  // What times depend on: equal for equal machines in equal use.
+  // What times depend on: equal for equal machines in equal use by equal versions of heed.
   std::string fingerprint() const;
 };
 

@@ -1,0 +1,7 @@
+#include "heed/base/version.h"
+
+namespace heed {
+
+std::string version() { return HEED_VERSION; }
+
+}  // namespace heed

@@ -1,0 +1,10 @@
+// The number of this heed: "0.1.0".
+#pragma once
+
+#include <string>
+
+namespace heed {
+
+std::string version();
+
+}  // namespace heed
