@@ -168,21 +168,26 @@ class Describe : public Verb {
 
   // Blocks from the text to the word, repeated ones once.
   static void draw(const spec::ModelSpec& spec) {
-    const std::string letters = spec.letters();
     std::printf("\n  text\n   │  embedding, %lld words of width %lld%s\n",
                 static_cast<long long>(spec.vocabulary), static_cast<long long>(spec.table_width()),
                 spec.adaptive() ? ", in clusters" : "");
-    int64_t block = 0;
-    for (const spec::ArchGroup& group : spec::group_arch(letters)) {
-      const auto size = static_cast<int64_t>(group.letters.size());
-      const std::string times = group.count > 1 ? text("  x ", group.count) : "";
-      for (int64_t i = 0; i < size; ++i) {
-        const char* edge = size == 1 ? "─" : i == 0 ? "┌" : i + 1 == size ? "└" : "│";
-        std::printf(" %s [%c]  %s%s\n", edge, group.letters[static_cast<size_t>(i)],
-                    block_line(spec, group.letters[static_cast<size_t>(i)], block + i).c_str(),
-                    i + 1 == size ? times.c_str() : "");
+    // Blocks repeat where their lines do: those of one letter may differ in size.
+    std::vector<std::string> lines;
+    std::u32string kinds;
+    for (const char letter : spec.letters()) {
+      const std::string line =
+          text("[", letter, "]  ", block_line(spec, letter, static_cast<int64_t>(kinds.size())));
+      const auto known = std::find(lines.begin(), lines.end(), line);
+      kinds += static_cast<char32_t>(known - lines.begin());
+      if (known == lines.end()) lines.push_back(line);
+    }
+    for (const spec::Repeat& repeat : spec::group_repeats(kinds)) {
+      for (size_t i = 0; i < repeat.size; ++i) {
+        const bool last = i + 1 == repeat.size;
+        const char* edge = repeat.size == 1 ? "─" : i == 0 ? "┌" : last ? "└" : "│";
+        std::printf(" %s %s%s\n", edge, lines[kinds[repeat.begin + i]].c_str(),
+                    last && repeat.count > 1 ? text("  x ", repeat.count).c_str() : "");
       }
-      block += size * static_cast<int64_t>(group.count);
     }
     std::printf("   │  output%s\n  next word\n", spec.tie_weights ? ", the same table" : "");
   }

@@ -75,30 +75,30 @@ class Parser {
 
 std::string parse_arch(const std::string& arch) { return Parser(arch).parse(); }
 
-std::vector<ArchGroup> group_arch(const std::string& letters) {
+std::vector<Repeat> group_repeats(const std::u32string& kinds) {
   // Greedy from the left: of all groups that begin here, the one that covers most; the shortest of equals.
-  std::vector<ArchGroup> groups;
-  for (size_t at = 0; at < letters.size();) {
-    size_t best_size = 1, best_count = 1;
-    for (size_t size = 1; 2 * size <= letters.size() - at; ++size) {
+  std::vector<Repeat> repeats;
+  for (size_t at = 0; at < kinds.size();) {
+    Repeat best = {at, 1, 1};
+    for (size_t size = 1; 2 * size <= kinds.size() - at; ++size) {
       size_t count = 1;
-      while (at + (count + 1) * size <= letters.size() &&
-             letters.compare(at, size, letters, at + count * size, size) == 0)
+      while (at + (count + 1) * size <= kinds.size() &&
+             kinds.compare(at, size, kinds, at + count * size, size) == 0)
         ++count;
-      if (count > 1 && count * size > best_count * best_size) best_size = size, best_count = count;
+      if (count > 1 && count * size > best.count * best.size) best = {at, size, count};
     }
-    groups.push_back({letters.substr(at, best_size), best_count});
-    at += best_count * best_size;
+    repeats.push_back(best);
+    at += best.count * best.size;
   }
-  return groups;
+  return repeats;
 }
 
 std::string format_arch(const std::string& letters) {
   std::string out;
-  for (const ArchGroup& group : group_arch(letters)) {
+  for (const Repeat& repeat : group_repeats({letters.begin(), letters.end()})) {
     if (!out.empty()) out += ' ';
-    out += '(' + group.letters + ')';
-    if (group.count > 1) out += 'x' + std::to_string(group.count);
+    out += '(' + letters.substr(repeat.begin, repeat.size) + ')';
+    if (repeat.count > 1) out += 'x' + std::to_string(repeat.count);
   }
   return out;
 }

@@ -14,12 +14,12 @@ namespace heed::spec {
 
 // The flat form, one letter per block. Throws an Error that points at what cannot be read.
 std::string parse_arch(const std::string& arch);
-// Letters that repeat.
-struct ArchGroup {
-  std::string letters;
-  size_t count;
+// Blocks that repeat: `size` of them from `begin` on stand there `count` times. A kind may be a letter or
+// finer.
+struct Repeat {
+  size_t begin, size, count;
 };
-std::vector<ArchGroup> group_arch(const std::string& letters);
+std::vector<Repeat> group_repeats(const std::u32string& kinds);
 // A short grouped form of flat letters; parse_arch gives the letters back.
 std::string format_arch(const std::string& letters);
 

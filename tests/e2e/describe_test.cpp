@@ -50,6 +50,18 @@ TEST_F(Verbs, DescribeTakesARecipeAFileAndAModel) {
   EXPECT_EQ(of_file["memory"], of_model["memory"]);
 }
 
+TEST_F(Verbs, DescribeDrawsBlocksOfDifferentSizesApart) {
+  const Outcome drawn =
+      heed("describe " + file("sru.json", R"({"model": {"backbone": "sru++", "arch": "rrrrr",
+    "width": 16, "projection": [8, 4, 8, 4, 8], "vocabulary": 256}})"));
+  ASSERT_EQ(drawn.code, 0) << drawn.output;
+  EXPECT_TRUE(contains(drawn,
+                       " ┌ [r]  recurrence, inner width 8\n"
+                       " └ [r]  recurrence, inner width 4  x 2\n"
+                       " ─ [r]  recurrence, inner width 8\n"))
+      << drawn.output;
+}
+
 TEST_F(Verbs, DescribeRefuses) {
   refuses("describe", 2, "recipe is required");
   refuses("describe gpt2-124n", 2, "did you mean 'gpt2-124m'?");
