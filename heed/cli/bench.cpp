@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "heed/base/csv.h"
 #include "heed/base/threads.h"
@@ -201,7 +202,11 @@ class Bench : public Verb {
   void sessions(const std::vector<int64_t>& lengths) {
     const auto format = pass_.json ? Format::kJson : enum_from_name<Format>(format_);
     std::vector<Subject> subjects;
-    for (const std::string& name : names_) subjects.push_back(load_subject(name));
+    std::map<std::string, int> called;  // files in two folders may be called the same
+    for (const std::string& name : names_) ++called[subjects.emplace_back(load_subject(name)).recipe.name];
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      if (called[subjects[i].recipe.name] > 1) subjects[i].recipe.name = names_[i];
+    }
     std::vector<Candidate> candidates;
     for (const Subject& subject : subjects) {
       for (const int64_t length : lengths) {

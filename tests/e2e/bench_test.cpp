@@ -67,6 +67,14 @@ TEST_F(Verbs, BenchTimesPromptsAndSteps) {
             "| model ");
 }
 
+TEST_F(Verbs, BenchTellsFilesOfOneNameApart) {
+  const std::string one = file("one/pick", content(tiny())), two = file("two/pick", content(tiny()));
+  const Json rows =
+      Json::parse(heed("bench " + one + " " + two + " --length 8 --seconds 0 --least 1 --format json").out);
+  EXPECT_EQ(rows[0]["model"], one);
+  EXPECT_EQ(rows[1]["model"], two);
+}
+
 TEST_F(Verbs, BenchTakesATrainedModelAndOneWithRecurrence) {
   EXPECT_EQ(heed("bench " + trained() + " --forward --length 16 --seconds 0 --least 1").code, 0);
   const std::string sru = file("sru.json", R"({"model": {"backbone": "sru++", "arch": "ra", "width": 16,
