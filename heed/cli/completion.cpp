@@ -145,6 +145,8 @@ class Completion : public Verb {
                      true);
   }
 
+  bool computes() const override { return false; }  // packages are built anywhere
+
   void run() override {
     const std::string script = shells().find(shell_).script();
     std::fwrite(script.data(), 1, script.size(), stdout);

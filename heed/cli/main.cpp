@@ -100,7 +100,7 @@ int run(int argc, char** argv) {
   if (verb->threads.size() > 1 && !verb->sweeps_threads())
     throw usage_error("--threads: ", threads, " asked for; ", entry.name, " takes one number");
   set_thread_count(static_cast<int>(verb->threads.front()));
-  kernels::isa();  // says now if this CPU cannot run heed
+  if (verb->computes()) kernels::isa();  // says now if this CPU cannot run heed
   verb->run();
   return kDone;
 }

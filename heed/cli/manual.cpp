@@ -90,6 +90,8 @@ class ManualVerb : public Verb {
     flags.flag("markdown", markdown_, "a page as in docs/verbs instead of the manual page");
   }
 
+  bool computes() const override { return false; }  // packages are built anywhere
+
   void run() override {
     if (!verb_.empty() && !markdown_)
       throw usage_error("manual: the manual page is of the whole program; `heed ", verb_,

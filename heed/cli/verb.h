@@ -18,6 +18,8 @@ class Verb {
   virtual void run() = 0;
   // Whether --threads may name several numbers, to be tried one after the other.
   virtual bool sweeps_threads() const { return false; }
+  // Whether it may come to use heed's kernels; a verb that does not works on any CPU.
+  virtual bool computes() const { return true; }
   std::vector<int64_t> threads;  // as asked for; the first is set
 };
 

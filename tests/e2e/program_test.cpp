@@ -89,7 +89,8 @@ TEST_F(Verbs, RunsOnAnyProcessorWithAvx2AndTellsOthers) {
   const Outcome old = shell("qemu-x86_64 -cpu Nehalem " HEED_PROGRAM " recipes");
   EXPECT_EQ(old.code, 1) << old.output;
   EXPECT_TRUE(contains(old, "this CPU lacks AVX2; heed needs x86-64-v3 at least")) << old.output;
-  EXPECT_EQ(shell("qemu-x86_64 -cpu Nehalem " HEED_PROGRAM " --help").code, 0);
+  for (const char* words : {" --help", " manual", " completion bash"})
+    EXPECT_EQ(shell(std::string("qemu-x86_64 -cpu Nehalem " HEED_PROGRAM) + words).code, 0) << words;
   const std::string words = " generate " + trained() + " -p the --ignore-end -n 20 --temperature 0 -t 1";
   const Outcome avx2 = shell("qemu-x86_64 -cpu Haswell-noTSX " HEED_PROGRAM + words);
   EXPECT_EQ(avx2.code, 0) << avx2.output;
