@@ -32,10 +32,11 @@ std::string install(const fs::path& folder) {
   if (!test::output_of("command -v node && command -v npm")) return "node and npm are not installed";
   fs::create_directories(folder);
   std::ofstream(folder / "package.json") << "{}";
-  const bool done =
-      test::output_of("timeout 180 npm install --no-audit --no-fund --ignore-scripts --prefix '" +
-                      folder.string() + "' gpt-tokenizer@4.0.0 @huggingface/tokenizers@0.2.0 2>&1")
-          .has_value();
+  const bool done = test::output_of(
+                        "timeout 180 npm install --no-audit --no-fund --ignore-scripts --fetch-retries 1 "
+                        "--fetch-retry-mintimeout 2000 --prefix '" +
+                        folder.string() + "' gpt-tokenizer@4.0.0 @huggingface/tokenizers@0.2.0 2>&1")
+                        .has_value();
   return done ? "" : "npm could not install gpt-tokenizer 4.0.0 and @huggingface/tokenizers 0.2.0";
 }
 
