@@ -1,5 +1,13 @@
 #include "heed/base/fields.h"
 
+template class std::vector<nlohmann::json>;
+template class nlohmann::basic_json<>;
+template class nlohmann::detail::serializer<nlohmann::json>;
+template class nlohmann::detail::json_ref<nlohmann::json>;
+template class nlohmann::detail::iter_impl<const nlohmann::json>;
+template class nlohmann::detail::json_sax_dom_parser<nlohmann::json>;
+template class nlohmann::detail::json_sax_dom_callback_parser<nlohmann::json>;
+
 namespace heed {
 namespace {
 
