@@ -193,6 +193,8 @@ class Bench : public Verb {
   void pass(const std::vector<int64_t>& lengths) {
     if (names_.size() > 1 || lengths.size() > 1)
       throw usage_error("bench: --forward and --train take one model and one length at a time");
+    if (format_ != "table")
+      throw usage_error("bench: --format is for prompts and steps; --forward and --train have --json");
     pass_.name = names_[0];
     pass_.use.length = lengths[0];
     bench_pass(pass_);

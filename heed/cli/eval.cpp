@@ -56,13 +56,15 @@ class Eval : public Verb {
         [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
     ProgressLine progress;
     const double begin = now_seconds();
+    const int64_t at_once = protocol.batch * protocol.length;
+    const int64_t all =
+        most_ > 0 ? std::min(batches->segments(), (most_ + at_once - 1) / at_once) : batches->segments();
     const train::Score score = scorer.run(*batches, most_, [&](int64_t done) {
       const double seconds = now_seconds() - begin;
-      const int64_t all = batches->segments();
       char line[100];
       std::snprintf(
           line, sizeof line, "segment %lld/%lld  %.0f tokens/s  ETA %s", static_cast<long long>(done),
-          static_cast<long long>(all), static_cast<double>(done * protocol.batch * protocol.length) / seconds,
+          static_cast<long long>(all), static_cast<double>(done * at_once) / seconds,
           format_seconds(seconds / static_cast<double>(done) * static_cast<double>(all - done)).c_str());
       progress.show(line, done == all);
       return true;

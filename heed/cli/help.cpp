@@ -1,6 +1,7 @@
 #include "heed/cli/help.h"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 namespace heed::cli {
@@ -29,26 +30,34 @@ void entry(std::ostream& out, const std::string& name, const std::string& meanin
   out << line << '\n';
 }
 
+}  // namespace
+
 std::string upper(std::string name) {
   for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 
-}  // namespace
+const std::vector<const char*> kCustoms = {
+    "Results go to standard output, everything else to standard error.",
+    "Counts are written 5000, 300K or 2.5M; sizes 500K, 48MB, 48MiB or 2G; times 20ms, 90s, 5m or 1h.",
+    "K, M and G stand for thousands, KiB, MiB and GiB for powers of 1024.",
+    "A size without a unit is in bytes, a time in seconds.",
+    "Flags may have underscores: --max_steps is --max-steps.",
+};
 
 const std::vector<Explained> kExitCodes = {
     {"0", "done"},
     {"1", "failed: a file, the machine or its memory; the message says what to do"},
     {"2", "the command line, or a file written by hand, is wrong"},
     {"3", "nothing fits the limits that were asked for"},
-    {"130", "interrupted by Ctrl-C or SIGTERM, and saved; the same command goes on"},
+    {"130", "interrupted; train, search, rank and device have saved, and the same command goes on"},
 };
 
 const std::vector<Explained> kVariables = {
     {"HEED_PROFILE", "database of this device's profile, instead of one in the user's cache"},
     {"HEED_RECIPES", "folder of recipes, instead of those heed came with"},
     {"HEED_SPACES", "folder of spaces, instead of those heed came with"},
-    {"HEED_ISA", "v3 or v4: run the kernels for AVX2 or AVX-512, whatever the processor has"},
+    {"HEED_ISA", "v3 or v4: run the kernels for AVX2 or for AVX-512, not for the most the processor has"},
     {"NO_COLOR", "nothing is coloured in any case; TERM=dumb also stops lines from being rewritten"},
 };
 
@@ -80,6 +89,8 @@ std::string program_help() {
   out << "\nOptions:\n";
   entry(out, "-h, --help", "say what the program, or a verb, takes", 14);
   entry(out, "--version", "say which heed this is, and with which libraries it works", 14);
+  out << "\n";
+  for (const char* sentence : kCustoms) out << sentence << "\n";
   out << "\nExit codes:\n";
   for (const Explained& code : kExitCodes) entry(out, code.name, code.meaning, 14);
   out << "\n`heed VERB --help` tells more, with examples.\n";

@@ -16,11 +16,15 @@ struct Explained {
   const char* meaning;
 };
 extern const std::vector<Explained> kExitCodes, kVariables;
+// Sentences on what all verbs have in common.
+extern const std::vector<const char*> kCustoms;
 
 std::string program_help();
 std::string verb_help(const VerbEntry& entry);
 // "heed train [OPTIONS] RECIPE"
 std::string synopsis(const VerbEntry& entry, const Flags& flags);
+// "RECIPE", as an argument is shown
+std::string upper(std::string name);
 // "-o, --out PATH"
 std::string spelling(const Argument& argument);
 // The meaning, with what it is when not given.

@@ -1,5 +1,5 @@
-// The program: finds the verb, reads its flags, turns exceptions into exit codes. The only file that knows
-// CLI11.
+// The program: finds the verb, reads its flags, turns exceptions into exit codes. The only file that parses
+// with CLI11.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -67,16 +67,19 @@ Error parse_failure(const CLI::ParseError& error, const CLI::App& app, const std
 int run(int argc, char** argv) {
   std::vector<std::string> words = words_of(argc, argv);
   if (words.empty()) throw usage_error("give a verb: ", verbs().names(), "; `heed --help` tells more");
-  if (words[0] == "--help" || words[0] == "-h") {
-    std::printf("%s", program_help().c_str());
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    std::printf("%s", (words.size() > 1 ? verb_help(verbs().find(words[1])) : program_help()).c_str());
     return kDone;
   }
   if (words[0] == "--version") {
     std::printf("%s", version_text().c_str());
     return kDone;
   }
-  if (words[0].starts_with("-"))
-    throw usage_error("'", words[0], "' before a verb; `heed --help` tells more");
+  if (words[0].starts_with("-")) {
+    const std::string guess = nearest(words[0], {"--help", "--version"});
+    throw usage_error("unknown flag '", words[0], "'", guess.empty() ? "" : "; did you mean '" + guess + "'?",
+                      guess.empty() ? "; a verb comes first, and `heed --help` lists them" : "");
+  }
   const VerbEntry& entry = verbs().find(words[0]);
   const std::unique_ptr<Verb> verb = entry.make();
   std::string threads;

@@ -34,10 +34,10 @@ std::string man_page() {
       << ".SH NAME\nheed \\- find, train and run the language model that fits this device\n"
       << ".SH SYNOPSIS\n.B heed\n.I VERB\n[\\fIOPTIONS\\fR] ...\n"
       << ".SH DESCRIPTION\n"
-      << roff(kAbout) << "\n"
-      << "Results go to standard output, everything else to standard error.\n"
-      << "Sizes are written 500K, 48M, 2G or 48MiB, times 20ms, 90s, 5m or 1h, counts 300K or 2.5M.\n"
-      << "Flags may be written with underscores instead of dashes.\n";
+      << roff(kAbout) << "\n";
+  for (const char* sentence : kCustoms) out << roff(sentence) << "\n";
+  roff_entry(out, "-h, --help", "say what the program, or a verb, takes");
+  roff_entry(out, "--version", "say which heed this is, and with which libraries it works");
   for (const VerbEntry& entry : verbs()) {
     const auto verb = entry.make();
     std::string threads;
@@ -45,7 +45,7 @@ std::string man_page() {
     out << ".SH HEED " << entry.name << "\n"
         << roff(entry.summary) << "\n.PP\n.B " << roff(synopsis(entry, flags)) << "\n";
     for (const Argument& argument : flags.arguments())
-      roff_entry(out, argument.positional ? argument.name : spelling(argument), explanation(argument));
+      roff_entry(out, argument.positional ? upper(argument.name) : spelling(argument), explanation(argument));
     out << ".PP\nExamples:\n.nf\n";
     for (const std::string& example : entry.examples) out << "    " << roff(example) << "\n";
     out << ".fi\n";
@@ -70,11 +70,9 @@ std::string markdown_index() {
   out << "# The verbs\n\n| verb | what it does |\n|---|---|\n";
   for (const VerbEntry& entry : verbs())
     out << "| [" << entry.name << "](" << entry.name << ".md) | " << entry.summary << " |\n";
-  out << "\nAll of them take `--threads` and `--help`. Results go to standard output, everything else to "
-         "standard error.\n"
-      << "Sizes are written `500K`, `48M`, `2G` or `48MiB`, times `20ms`, `90s`, `5m` or `1h`, counts `300K` "
-         "or `2.5M`.\n"
-      << "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
+  out << "\nAll of them take `--threads` and `--help`.\n";
+  for (const char* sentence : kCustoms) out << sentence << "\n";
+  out << "\n## Exit codes\n\n| code | meaning |\n|---|---|\n";
   for (const Explained& code : kExitCodes) out << "| " << code.name << " | " << code.meaning << " |\n";
   out << "\n## Environment\n\n| variable | meaning |\n|---|---|\n";
   for (const Explained& variable : kVariables)

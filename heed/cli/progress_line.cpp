@@ -1,5 +1,6 @@
 #include "heed/cli/progress_line.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,6 +18,16 @@ bool rewrites_lines() {
   return isatty(STDERR_FILENO) && kind && std::string(kind) != "dumb";
 }
 
+// What fits on one row of the terminal: no more can be rewritten.
+std::string fitted(const std::string& line) {
+  winsize window{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || line.size() < window.ws_col || window.ws_col == 0)
+    return line;
+  size_t end = window.ws_col - 1u;
+  while (end > 0 && (line[end] & 0xc0) == 0x80) --end;  // no half of a letter
+  return line.substr(0, end);
+}
+
 }  // namespace
 
 ProgressLine::~ProgressLine() {
@@ -29,7 +40,8 @@ void ProgressLine::show(const std::string& line, bool last) {
   if (!last && now - shown_ < (terminal ? 0.2 : 10.0)) return;
   shown_ = now;
   open_ = terminal && !last;
-  std::fprintf(stderr, terminal ? "\r\033[K%s%s" : "%s%s", line.c_str(), open_ ? "" : "\n");
+  std::fprintf(stderr, terminal ? "\r\033[K%s%s" : "%s%s", (open_ ? fitted(line) : line).c_str(),
+               open_ ? "" : "\n");
   std::fflush(stderr);
 }
 

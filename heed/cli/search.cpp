@@ -141,11 +141,14 @@ class Search : public Verb {
                            : "make a new one with --profile FILE when it is quiet");
   }
 
-  static void list() {
+  void list() const {
+    Json json = Json::array();
     for (const std::string& name : spec::space_names()) {
       const spec::Space space = spec::load_space(name);
-      std::printf("%-16s 10^%-6.1f %s\n", name.c_str(), space.log10_size(), space.about.c_str());
+      json.push_back({{"name", name}, {"log10_models", space.log10_size()}, {"about", space.about}});
+      if (!json_) std::printf("%-16s 10^%-6.1f %s\n", name.c_str(), space.log10_size(), space.about.c_str());
     }
+    if (json_) std::printf("%s\n", json.dump(2).c_str());
   }
 
   static std::string blocks_of(const spec::ModelSpec& model) {
@@ -162,9 +165,14 @@ class Search : public Verb {
   }
 
   void print(const search::SearchResult& r) const {
-    std::printf("%zu models evaluated, %zu on the frontier of score, latency and memory\n\n", r.evaluated,
-                r.frontier);
-    std::printf("%-22s %10s %10s %10s %10s  %s\n", "model", "decoder", "predicted", "measured", "memory",
+    if (request_.strategy == "exact") {
+      std::printf("%zu of 10^%.1f models are on the frontier of score, latency and memory\n\n", r.frontier,
+                  request_.space.log10_size());
+    } else {
+      std::printf("%zu models evaluated, %zu on the frontier of score, latency and memory\n\n", r.evaluated,
+                  r.frontier);
+    }
+    std::printf("%-24s %10s %10s %10s %10s  %s\n", "model", "decoder", "predicted", "measured", "memory",
                 "blocks");
     for (const auto& m : r.models) print_row(m);
     if (!r.baselines.empty()) std::printf("\n");
@@ -200,7 +208,7 @@ class Search : public Verb {
     for (const std::string& pick : m.picks) picks += text(picks.empty() ? " " : "+", pick.substr(0, 8));
     const std::string name = text(m.name, picks);
     const double predicted = m.predicted.cost.latency;
-    std::printf("%-22s %10s %10s %10s %10s  %s\n", name.c_str(),
+    std::printf("%-24s %10s %10s %10s %10s  %s\n", name.c_str(),
                 format_count(static_cast<double>(m.predicted.cost.decoder)).c_str(),
                 predicted > 0 ? format_seconds(predicted).c_str() : "-",
                 format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),

@@ -25,8 +25,8 @@ class Serve : public Verb {
     const auto runs = shown_runs(runs_, profile_, "serve");
     const StopSignals signals;
     const serve::Server server(runs, version(), static_cast<int>(port_));
-    std::printf("http://127.0.0.1:%d/ shows %zu %s as they go on; Ctrl-C ends it\n", server.port(),
-                runs.size(), runs.size() == 1 ? "run" : "runs");
+    std::printf("http://127.0.0.1:%d/ shows %zu %s, live; Ctrl-C ends it\n", server.port(), runs.size(),
+                runs.size() == 1 ? "run" : "runs");
     std::fflush(stdout);
     while (!StopSignals::asked()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }

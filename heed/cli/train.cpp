@@ -107,10 +107,14 @@ class Train : public Verb {
  private:
   void print(const train::RunResult& result, bool bits) const {
     if (json_) {
-      Json json = {{"model", out_ + "/model"},      {"finished", result.finished},
-                   {"steps", result.step},          {"steps_before", result.first},
-                   {"seconds", result.seconds},     {"best_step", result.best_step},
+      Json json = {{"model", nullptr},
+                   {"finished", result.finished},
+                   {"steps", result.step},
+                   {"steps_before", result.first},
+                   {"seconds", result.seconds},
+                   {"best_step", result.best_step},
                    {"best_nats_per_token", nullptr}};
+      if (has_model()) json["model"] = out_ + "/model";
       if (result.best_step > 0) json["best_nats_per_token"] = result.best;
       std::printf("%s\n", json.dump(2).c_str());
       return;
@@ -125,14 +129,18 @@ class Train : public Verb {
     if (result.best_step > 0)
       std::printf("; best on the valid part: %s at step %lld", format_loss(result.best, bits).c_str(),
                   static_cast<long long>(result.best_step));
-    if (std::filesystem::exists(std::filesystem::path(out_) / "model")) {
+    if (has_model()) {
       std::printf("; model in %s/model\n", out_.c_str());
     } else {
       std::printf("; no model yet: the first is saved when it is first evaluated\n");
     }
   }
 
+  bool has_model() const { return std::filesystem::exists(std::filesystem::path(out_) / "model"); }
+
   spec::Recipe recipe() const {
+    if (tokens_ && max_steps_)
+      throw usage_error("train: --tokens and --max-steps both say how long; give one of them");
     spec::Recipe recipe = spec::load_recipe(name_);
     recipe.training = training_.over(recipe.training, "train");
     if (max_steps_) recipe.training.steps = *max_steps_;

@@ -89,6 +89,7 @@ TEST_F(Verbs, BenchRefuses) {
   const std::string bench = "bench " + tiny() + " --forward ";
   refuses("bench", 2, "model is required");
   refuses(bench + "--least 0", 2, "--least is 0");
+  refuses(bench + "--format csv", 2, "--format is for prompts and steps");
   refuses(bench + "--seconds -1", 2, "--seconds: '-1' was given");
   refuses(bench + "--seconds inf", 2, "--seconds: 'inf' was given");
   refuses(bench + "--threads 0", 2, "--threads: 0 asked for; give a number from 1 to 1024");

@@ -28,6 +28,10 @@ TEST_F(Verbs, TheProgramExplainsItself) {
   refuses("fly", 2, "unknown verb 'fly'");
   refuses("trian run", 2, "did you mean 'train'?");
   refuses("--fast", 2, "--help");
+  refuses("--verison", 2, "did you mean '--version'?");
+  EXPECT_EQ(heed("help").out, help.out);
+  EXPECT_EQ(heed("help train").out, heed("train --help").out);
+  refuses("help trian", 2, "did you mean 'train'?");
 }
 
 // Which commit it was built from, as git has it; a tree without git has none.
@@ -77,6 +81,21 @@ TEST_F(Verbs, LinesAreRewrittenInTerminalsThatCan) {
   EXPECT_NE(plain.find("step 40/40"), std::string::npos) << plain;
   EXPECT_EQ(plain.find('\033'), std::string::npos) << plain;
   EXPECT_EQ(usual.find("\033[3"), std::string::npos) << usual;
+  // A row that is too long would stay when the next is written.
+  const std::string narrow =
+      shell("TERM=xterm script -qec 'stty cols 60; " HEED_PROGRAM " train " + tiny() + " --data " + text() +
+            " --steps 400 -t 1 -o " + path("narrow") + "' /dev/null")
+          .out;
+  const std::string clear = "\r\033[K";
+  int rewritten = 0;
+  for (size_t at = narrow.find(clear); at != std::string::npos; at = narrow.find(clear, at + 1)) {
+    const size_t end = narrow.find_first_of("\r\n", at + 1);
+    if (end == std::string::npos || narrow[end] == '\n' || narrow.compare(end, 2, "\r\n") == 0)
+      continue;  // the last one
+    EXPECT_LT(end - at - clear.size(), 60u) << narrow.substr(at, end - at);
+    ++rewritten;
+  }
+  EXPECT_GT(rewritten, 0) << narrow;
 }
 
 // On processors as an emulator has them: an instruction that one lacks would end the program.

@@ -306,6 +306,11 @@ TEST_F(Searching, ListsSpaces) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(contains(outcome, "lts-txl ")) << outcome.out;
   EXPECT_TRUE(contains(outcome, "10^37.5")) << outcome.out;
+  const Json json = Json::parse(heed("search --list --json").out);
+  const auto txl =
+      std::find_if(json.begin(), json.end(), [](const Json& s) { return s["name"] == "lts-txl"; });
+  ASSERT_NE(txl, json.end());
+  EXPECT_NEAR((*txl)["log10_models"].get<double>(), 37.5, 0.05);
 }
 
 }  // namespace

@@ -108,6 +108,9 @@ TEST_F(TrainVerb, UnitsAreUnderstood) {
   const Outcome early = heed(command("early", "--steps 1000000 --evaluate-every 900000 --max-time 50ms"));
   EXPECT_EQ(std::filesystem::exists(path("early/model")), contains(early, "; model in ")) << early.output;
   EXPECT_TRUE(contains(early, "no model yet")) << early.output;
+  const Outcome more =
+      heed(command("early", "--steps 1000000 --evaluate-every 900000 --max-time 50ms --json"));
+  EXPECT_TRUE(Json::parse(more.out)["model"].is_null()) << more.output;
 }
 
 TEST_F(TrainVerb, DryRunStatesAndAllocatesNothing) {
@@ -271,6 +274,7 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--roll maybe", "write true or false"},
       {"--tokens 3X", "such as 5000, 300K, 2.5M or 1G"},
       {"--tokens 0", "steps is 0"},
+      {"--tokens 3K --max-steps 4", "give one of them"},
       {"--max-time -4", "such as 500ms, 90s, 5m or 1.5h"},
       {"--save-seconds -1", "--save-seconds: '-1' was given"},
       {"--samples -1", "--samples: '-1' was given"},

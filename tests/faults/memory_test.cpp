@@ -120,7 +120,8 @@ TEST_F(Memory, WorkGoesOnWithMore) {
 // What does not fit is told before it is begun; what is begun fits.
 TEST_F(Memory, OfAContainerIsKnownBefore) {
   int told = 0, done = 0;
-  for (int64_t mib = 60; mib < 160; mib += 100 / rounds(7)) {
+  for (int i = 0; i < rounds(7); ++i) {
+    const int64_t mib = 60 + i * 100 / rounds(7);
     SCOPED_TRACE(heed::text(mib, " MiB"));
     const std::optional<Container> container = Container::of(mib << 10);
     HEED_NEEDS(container, "a container with little memory needs the right to make control groups");
@@ -151,9 +152,10 @@ TEST_F(Memory, OfAContainerIsTakenByAnother) {
       {
         const std::optional<Container> container = Container::of(200 << 10);
         HEED_NEEDS(container, "a container with little memory needs the right to make control groups");
-        const Outcome outcome = with_heed(heed::text(
-            "(echo 1000 > /proc/self/oom_score_adj; ", container->entering(), "@ ", command(work, "run"),
-            ") & sleep 0.", 1 + 2 * i, "; (", container->entering(), "tail /dev/zero); wait $!"));
+        const Outcome outcome =
+            with_heed(heed::text("(echo 1000 > /proc/self/oom_score_adj; ", container->entering(), "@ ",
+                                 command(work, "run"), ") & sleep ", 0.1 + 0.4 * i / rounds(2), "; (",
+                                 container->entering(), "tail /dev/zero); wait $!"));
         EXPECT_TRUE(outcome.code == 0 || outcome.code == 137) << outcome.output;
         killed += outcome.code == 137;
       }

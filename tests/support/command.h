@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -21,7 +22,7 @@ struct Outcome {
 
 inline Outcome shell(const std::string& line) {
   Outcome outcome;
-  std::string errors = "/tmp/heed-stderr-XXXXXX";
+  std::string errors = std::filesystem::temp_directory_path() / "heed-stderr-XXXXXX";
   const int file = mkstemp(errors.data());
   if (file < 0) return outcome;
   close(file);
