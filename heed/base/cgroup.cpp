@@ -18,8 +18,8 @@ namespace {
 std::vector<std::string> folders(const std::string& root, const std::string& controller) {
   const std::string base = root + "/sys/fs/cgroup";
   std::vector<std::string> found = {base, base + "/" + controller};
-  std::ifstream membership(root +
-                           "/proc/self/cgroup");  // "number:controllers:/path"; "0::/path" in version 2
+  // Lines of "number:controllers:/path"; in version 2 one, "0::/path".
+  std::ifstream membership(root + "/proc/self/cgroup");
   for (std::string line; std::getline(membership, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
