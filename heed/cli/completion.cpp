@@ -38,13 +38,20 @@ std::string flags_as_words(const Flags& flags) {
   return all + "--help";
 }
 
+// What the words of a verb may name besides files: "recipe", "space" or nothing.
+std::string names_of(const Flags& flags) {
+  for (const Argument& argument : flags.arguments()) {
+    if (argument.positional && (argument.name == "recipe" || argument.name == "space")) return argument.name;
+  }
+  return "";
+}
+
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
-// Words that are no flags are files, or what `heed recipes` and `heed search --list` name.
 std::string bash() {
   std::ostringstream out;
   out << "# For bash: source <(heed completion bash)\n"
@@ -58,12 +65,8 @@ std::string bash() {
       << "  fi\n"
       << "  case ${COMP_WORDS[1]} in\n";
   for_each_verb([&](const VerbEntry& entry, const Flags& flags) {
-    out << "    " << entry.name << ") flags='" << flags_as_words(flags) << "'";
-    for (const Argument& argument : flags.arguments()) {
-      if (argument.positional && (argument.name == "recipe" || argument.name == "space"))
-        out << " names=" << argument.name;
-    }
-    out << " ;;\n";
+    out << "    " << entry.name << ") flags='" << flags_as_words(flags) << "' names='" << names_of(flags)
+        << "' ;;\n";
   });
   out << "  esac\n"
       << "  if [[ $word == -* ]]; then\n"
@@ -85,6 +88,9 @@ std::string bash() {
 std::string zsh() {
   std::ostringstream out;
   out << "#compdef heed\n# For zsh: save as _heed in a folder of $fpath\n"
+      << "_heed_names() {\n"
+      << "  _alternative \"names:name:($(heed completion $1 2>/dev/null))\" files:file:_files\n"
+      << "}\n"
       << "_heed() {\n  local -a verbs=(";
   for (const VerbEntry& entry : verbs()) out << "\n    " << quoted(entry.name + ":" + entry.summary);
   out << "\n  )\n  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n  case "
@@ -99,7 +105,8 @@ std::string zsh() {
           << quoted(argument.dashed() + "[" + meaning + "]" +
                     (argument.kind.empty() ? "" : ":" + argument.kind + ":_files"));
     }
-    out << " '*:file:_files' ;;\n";
+    const std::string names = names_of(flags);
+    out << " '*:file:" << (names.empty() ? "_files" : " _heed_names ") << names << "' ;;\n";
   });
   out << "  esac\n}\n_heed \"$@\"\n";
   return out.str();
@@ -107,14 +114,18 @@ std::string zsh() {
 
 std::string fish() {
   std::ostringstream out;
-  out << "# For fish: save as ~/.config/fish/completions/heed.fish\n";
+  out << "# For fish: save as ~/.config/fish/completions/heed.fish\n"
+      << "complete -c heed -n __fish_use_subcommand -f\n";
   for_each_verb([&](const VerbEntry& entry, const Flags& flags) {
     out << "complete -c heed -n __fish_use_subcommand -a " << entry.name << " -d " << quoted(entry.summary)
         << "\n";
+    const std::string names = names_of(flags), after = "'__fish_seen_subcommand_from " + entry.name + "'";
+    if (!names.empty())
+      out << "complete -c heed -n " << after << " -a '(heed completion " << names << " 2>/dev/null)'\n";
     for (const Argument& argument : flags.arguments()) {
       if (argument.positional) continue;
-      out << "complete -c heed -n '__fish_seen_subcommand_from " << entry.name << "' "
-          << (argument.name.size() == 1 ? "-s " : "-l ") << argument.name;
+      out << "complete -c heed -n " << after << " " << (argument.name.size() == 1 ? "-s " : "-l ")
+          << argument.name;
       if (argument.letter) out << " -s " << argument.letter;
       out << (argument.kind.empty() ? "" : " -r") << " -d " << quoted(argument.meaning) << "\n";
     }

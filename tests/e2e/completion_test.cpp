@@ -21,6 +21,20 @@ TEST_F(Verbs, BashCompletesVerbsFlagsAndNames) {
   EXPECT_EQ(offered(script, "heed eval " + path("heed.b"), 2), path("heed.bash") + "\n");
 }
 
+TEST_F(Verbs, FishCompletesVerbsFlagsAndNames) {
+  if (shell("command -v fish").code != 0) GTEST_SKIP() << "fish is not installed";
+  const std::string script = file("heed.fish", heed("completion fish").out);
+  const auto offers = [&](const std::string& line) {
+    return shell("HOME=" + path("") + " PATH=$(dirname " HEED_PROGRAM "):$PATH fish -c 'source " + script +
+                 "; complete -C \"" + line + "\"' | cut -f 1")
+        .out;
+  };
+  EXPECT_EQ(offers("heed tr"), "train\n");
+  EXPECT_EQ(offers("heed train x --max-t"), "--max-time\n");
+  EXPECT_EQ(offers("heed describe par-base-wt103-s1"), "par-base-wt103-s1x4\n");
+  EXPECT_EQ(offers("heed search lts-g"), "lts-gpt2\nlts-gpt2-code\n");
+}
+
 TEST_F(Verbs, EveryVerbAndFlagIsInEveryScript) {
   for (const char* name : {"bash", "fish", "zsh"}) {
     const Outcome script = heed(std::string("completion ") + name);
