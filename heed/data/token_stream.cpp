@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <exception>
+#include <optional>
 
 #include "heed/base/error.h"
 #include "heed/base/files.h"
@@ -27,6 +28,8 @@ struct Description {
   uint64_t text_hash = 0, tokenizer_hash = 0;
   int64_t bytes_per_token = 0, tokens = 0, text_bytes = 0, pieces = 0;
   uint64_t checksum = 0;  // of everything before it
+
+  bool operator==(const Description&) const = default;
 };
 constexpr int64_t kDescriptionSize = sizeof(Description);
 
@@ -119,9 +122,6 @@ void write_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_
 void make(const Part& part, const Tokenizer& tokenizer, Description description, std::ostream& stream,
           const TokenStream::Progress& progress) {
   BlockWriter out(stream);
-  description.text_bytes = part.bytes();
-  description.bytes_per_token = tokenizer.size() <= 65536 ? 2 : 4;
-  description.pieces = static_cast<int64_t>(part.pieces.size());
   // A job holds a block of text and its tokens; more than a few of them side by side only take memory.
   std::vector<Job> jobs(static_cast<size_t>(std::clamp(thread_count(), 1, 8)));
   std::vector<uint16_t> narrow;
@@ -154,6 +154,37 @@ void make(const Part& part, const Tokenizer& tokenizer, Description description,
   stream.write(reinterpret_cast<const char*>(&description.checksum), sizeof description.checksum);
 }
 
+struct Opened {
+  FileReader file;
+  Description description;
+  std::vector<int64_t> piece_ends;
+};
+
+// Nothing if the file is not there, is not whole or does not hold what is expected. Of that all is known but
+// the number of tokens.
+std::optional<Opened> open(const fs::path& path, Description expected) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return {};
+  Opened opened{FileReader(path), {}, {}};
+  const int64_t size = opened.file.size();
+  if (size < kDescriptionSize) return {};
+  Description& found = opened.description;
+  opened.file.read(size - kDescriptionSize, std::as_writable_bytes(std::span(&found, 1)));
+  expected.tokens = found.tokens;
+  expected.checksum = found.checksum;
+  if (found != expected || found.tokens < 0 || found.tokens > size) return {};
+  const int64_t table = padded(found.tokens * found.bytes_per_token);
+  if (table + found.pieces * 8 + kDescriptionSize != size) return {};
+  if (checksum_of(opened.file, size - static_cast<int64_t>(sizeof found.checksum)) != found.checksum)
+    return {};
+  std::vector<int64_t>& ends = opened.piece_ends;
+  ends.resize(static_cast<size_t>(found.pieces));
+  opened.file.read(table, std::as_writable_bytes(std::span(ends)));
+  const bool cover_all = ends.empty() ? found.tokens == 0 : ends.front() >= 0 && ends.back() == found.tokens;
+  if (!cover_all || !std::is_sorted(ends.begin(), ends.end())) return {};
+  return opened;
+}
+
 }  // namespace
 
 TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs::path& cache,
@@ -162,41 +193,30 @@ TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs:
   Description description;
   description.text_hash = part.hash();
   description.tokenizer_hash = hash_bytes(tokenizer.to_json().dump());
+  description.bytes_per_token = tokenizer.size() <= 65536 ? 2 : 4;
+  description.text_bytes = part.bytes();
+  description.pieces = static_cast<int64_t>(part.pieces.size());
   path_ =
       cache / (hash_name(description.text_hash) + "-" + hash_name(description.tokenizer_hash) + ".tokens");
-  if (open(description.text_hash, description.tokenizer_hash)) return;
-  std::error_code error;
-  fs::create_directories(cache, error);
-  if (error) throw failure("the folder '", cache.string(), "' for tokens cannot be made: ", error.message());
-  try {
-    write_file(path_, [&](std::ostream& out) { make(part, tokenizer, description, out, progress); });
-  } catch (const Error& wrong) {
-    throw Error(text("tokens of ", name_, ": ", wrong.what()), wrong.code());
+  std::optional<Opened> opened = open(path_, description);
+  if (!opened) {
+    std::error_code error;
+    fs::create_directories(cache, error);
+    if (error)
+      throw failure("the folder '", cache.string(), "' for tokens cannot be made: ", error.message());
+    try {
+      write_file(path_, [&](std::ostream& out) { make(part, tokenizer, description, out, progress); });
+    } catch (const Error& wrong) {
+      throw Error(text("tokens of ", name_, ": ", wrong.what()), wrong.code());
+    }
+    opened = open(path_, description);
+    if (!opened) throw failure(path_.string(), ": was written, but cannot be read back");
   }
-  if (!open(description.text_hash, description.tokenizer_hash))
-    throw failure(path_.string(), ": was written, but cannot be read back");
-}
-
-bool TokenStream::open(uint64_t text_hash, uint64_t tokenizer_hash) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(path_, ignored)) return false;
-  FileReader file(path_);
-  if (file.size() < kDescriptionSize) return false;
-  Description found;
-  file.read(file.size() - kDescriptionSize, std::as_writable_bytes(std::span(&found, 1)));
-  if (found.magic != kMagic || found.version != kVersion) return false;
-  if (found.text_hash != text_hash || found.tokenizer_hash != tokenizer_hash) return false;
-  if (checksum_of(file, file.size() - static_cast<int64_t>(sizeof found.checksum)) != found.checksum)
-    return false;
-  const int64_t table = padded(found.tokens * found.bytes_per_token);
-  HEED_ASSERT(table + found.pieces * 8 + kDescriptionSize == file.size());
-  piece_ends_.resize(static_cast<size_t>(found.pieces));
-  file.read(table, std::as_writable_bytes(std::span(piece_ends_)));
-  size_ = found.tokens;
-  text_bytes_ = found.text_bytes;
-  bytes_per_token_ = found.bytes_per_token;
-  reader_ = std::move(file);
-  return true;
+  reader_ = std::move(opened->file);
+  size_ = opened->description.tokens;
+  text_bytes_ = opened->description.text_bytes;
+  bytes_per_token_ = opened->description.bytes_per_token;
+  piece_ends_ = std::move(opened->piece_ends);
 }
 
 void TokenStream::copy(int64_t begin, int64_t count, int32_t* out) const {

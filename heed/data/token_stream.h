@@ -35,8 +35,6 @@ class TokenStream {
   void copy(int64_t begin, int64_t count, int32_t* out) const;
 
  private:
-  bool open(uint64_t text_hash, uint64_t tokenizer_hash);
-
   std::string name_;
   int32_t end_;
   std::filesystem::path path_;

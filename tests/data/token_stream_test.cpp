@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "heed/base/files.h"
+#include "heed/base/hash.h"
 #include "heed/base/philox.h"
 #include "heed/base/process.h"
 #include "heed/base/threads.h"
@@ -161,6 +162,15 @@ TEST(TokenStream, EveryDamageIsFoundAndMended) {
   bad.push_back(good + "x");
   bad.push_back(good + good);
   bad.push_back(std::string(good.size(), '\0'));
+  // What stands behind the tokens changed by somebody who knows the checksum.
+  const size_t checked = good.size() - sizeof(uint64_t),
+               behind_tokens = checked - 8 * sizeof(int64_t) - sizeof(int64_t);
+  for (size_t bit = 8 * behind_tokens; bit < 8 * checked; ++bit) {
+    std::string forged = good.substr(0, checked);
+    forged[bit / 8] = static_cast<char>(forged[bit / 8] ^ 1 << bit % 8);
+    const uint64_t checksum = hash_bytes(forged);
+    bad.push_back(forged.append(reinterpret_cast<const char*>(&checksum), sizeof checksum));
+  }
   // A whole and sound file, but of another text.
   const Corpus foreign = open_corpus(folder.write("enwik8-2", random_text(20, 7)));
   bad.push_back(content(TokenStream(foreign.part(Split::kTrain), tokenizer, folder.path()).file()));
