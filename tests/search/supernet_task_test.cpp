@@ -13,11 +13,7 @@
 namespace heed::search {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int64_t kSeeds = 1;  // ten take half an hour there
-#else
 constexpr int64_t kSeeds = 10;
-#endif
 
 std::string task_text() {
   constexpr int64_t kLetters = 16, kLag = 6;

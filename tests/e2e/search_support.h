@@ -1,0 +1,50 @@
+// What the tests of `heed search` share.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "heed/store/database.h"
+#include "tests/e2e/support.h"
+
+namespace heed::test {
+
+class Searching : public Verbs {
+ protected:
+  std::string space() const {
+    return file("small.toml", R"(
+about = "small"
+length = 16
+[model]
+backbone = "transformer-xl"
+shared_position_bias = false
+vocabulary = 256
+[genes]
+layers = {from = 1, to = 3}
+width = [16, 32]
+heads = [2, 4]
+inner = {from = 16, to = 64, step = 16}
+[training]
+batch = 4
+length = 16
+steps = 5
+)");
+  }
+  std::string command(const std::string& out, const std::string& flags = "") const {
+    return "search " + space() + " --profile " + path("p.db") + " --threads 1 -o " + path(out) + " " + flags;
+  }
+};
+
+// Everything that a search has on disk.
+inline std::map<std::string, double> rows_of(const std::string& database) {
+  std::map<std::string, double> rows;
+  const store::Database opened(database);
+  for (const char* sql : {"SELECT key, score + latency FROM evaluations",
+                          "SELECT key || ' round ' || round, median FROM measurements"}) {
+    store::Statement statement(opened, sql);
+    while (statement.step()) rows[statement.text(0)] = statement.real(1);
+  }
+  return rows;
+}
+
+}  // namespace heed::test
