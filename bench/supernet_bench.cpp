@@ -16,14 +16,15 @@ namespace {
 spec::Recipe recipe_of(int64_t width) {
   spec::Recipe recipe;
   recipe.model = spec::backbones().find("transformer-xl").settings();
-  recipe.model.width = width, recipe.model.heads = {4}, recipe.model.inner = {4 * width};
-  recipe.model.vocabulary = 204, recipe.model.dropout = 0;
+  recipe.model.width = width, recipe.model.sizes["heads"] = {4}, recipe.model.sizes["inner"] = {4 * width};
+  recipe.model.embedding.vocabulary = 204, recipe.model.dropout = 0;
   recipe.training.batch = 16, recipe.training.length = 128, recipe.training.memory = 128;
   recipe.training.clip = 0.25;
   return recipe;
 }
 
-void fill(int64_t, std::span<int32_t> tokens, std::span<int32_t> targets) {
+void fill(int64_t, const data::Batch& to) {
+  const auto& [tokens, targets] = to;
   for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * i % 204);
   for (size_t i = 0; i < targets.size(); ++i) targets[i] = static_cast<int32_t>((i + 1) * (i + 1) % 204);
 }
@@ -43,10 +44,10 @@ void run(int64_t layers, int64_t width, Norm norm, int rounds) {
   settings.temperature = settings.final_temperature = 1;
   graph::Variables net_variables, baseline_variables;
   search::Supernet net(recipe, settings, net_variables);
-  const search::SupernetGraphs graphs = build_supernet(recipe, settings, net.course());
+  const search::SupernetGraphs graphs = build_supernet(recipe, settings, net.schedule());
   const train::TrainingGraph graph =
       train::build_training_graph(search::interleaved_of(recipe.model, layers), graphs.weights_training);
-  const double flops = graphs.flops(net.course()) / (graph.flops() * static_cast<double>(settings.steps)),
+  const double flops = graphs.flops(net.schedule()) / (graph.flops() * static_cast<double>(settings.steps)),
                memory =
                    static_cast<double>(graphs.memory().peak()) / static_cast<double>(graph.memory().peak());
   train::Trainer baseline(graph, graphs.weights_training, baseline_variables);

@@ -13,12 +13,12 @@
 namespace heed {
 namespace {
 
-// This process's folder for what a controller limits and all above it, in either version: a limit on any of
-// them binds. A container may see its own folder as the root, so the root is always among them.
+// The folder where a controller limits this process, and all its parents, in either version: a limit on any
+// of them applies. A container may see its own folder as the root, so the root is always included.
 std::vector<std::string> folders(const std::string& root, const std::string& controller) {
   const std::string base = root + "/sys/fs/cgroup";
   std::vector<std::string> found = {base, base + "/" + controller};
-  // Lines of "number:controllers:/path"; in version 2 one, "0::/path".
+  // Lines of "number:controllers:/path"; version 2 has one line, "0::/path".
   std::ifstream membership(root + "/proc/self/cgroup");
   for (std::string line; std::getline(membership, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -34,7 +34,7 @@ std::vector<std::string> folders(const std::string& root, const std::string& con
   return found;
 }
 
-// The first number in a file, or -1 ("max" is no number).
+// The first number in a file, or -1 ("max" is not a number).
 double number_in(const std::string& path) {
   std::ifstream file(path);
   double value = -1;
@@ -71,7 +71,7 @@ double cgroup_cores(const std::string& root) {
 int64_t cgroup_memory_available(const std::string& root) {
   double available = INFINITY;
   const auto limit = [&](double most, double used, double given_back) {
-    // Pages of files that were read once are given back when memory is short.
+    // The kernel reclaims cached file pages when memory is short.
     if (most >= 0 && used >= 0) available = std::min(available, most - used + given_back);
   };
   for (const std::string& folder : folders(root, "memory")) {

@@ -6,9 +6,9 @@
 
 namespace heed {
 
-// `root` is where /proc and /sys are looked for; tests give a folder of their own.
+// `root` is where /proc and /sys are looked for; tests give another folder.
 double cgroup_cores(const std::string& root = "");  // CPU quota in cores, infinite if there is none
-int64_t cgroup_memory_available(
-    const std::string& root = "");  // bytes that may still be taken; the largest int64_t if there is no limit
+// Bytes that may still be allocated; the largest int64_t if there is no limit.
+int64_t cgroup_memory_available(const std::string& root = "");
 
 }  // namespace heed

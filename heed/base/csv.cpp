@@ -10,7 +10,7 @@
 namespace heed {
 namespace {
 
-// Cells one after the other, and where lines end.
+// Reads cells one after the other and finds the ends of lines.
 class Reader {
  public:
   Reader(std::string_view text, const std::string& what) : text_(text), what_(what) {}
@@ -56,7 +56,7 @@ class Reader {
       } else {
         ++at_;
         if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r')
-          throw usage_error(what_, ": line ", line_, " goes on after a closing quote without a comma");
+          throw usage_error(what_, ": line ", line_, " continues after a closing quote without a comma");
         return cell;
       }
     }

@@ -10,7 +10,7 @@ namespace heed {
 
 class Csv {
  public:
-  // The first line names the columns. `what` begins messages, such as a path. An Error names the line.
+  // The first line names the columns. `what`, such as a path, starts every message. Errors name the line.
   Csv(std::string_view text, std::string what);
 
   size_t rows() const { return rows_.size(); }
@@ -18,7 +18,7 @@ class Csv {
   bool has(const std::string& column) const;
   // Empty where the table has no such column.
   const std::string& at(size_t row, const std::string& column) const;
-  // The same as a number. An Error if the cell holds none.
+  // The same as a number. Throws if the cell does not hold one.
   double number(size_t row, const std::string& column) const;
   int64_t integer(size_t row, const std::string& column) const;
   // "models.csv: line 7", to begin a message about a row.
@@ -34,7 +34,7 @@ class Csv {
   std::vector<Row> rows_;
 };
 
-// The cell as it is written: in quotes where it needs them.
+// The cell as it is written, in quotes where it needs them.
 std::string csv_cell(std::string_view text);
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// Errors and broken beliefs.
+// Errors and failed assertions.
 //
 // Wrong input throws `Error`: what was asked, what was found, a way out. Wrong code trips HEED_ASSERT, which
 // throws too (`BrokenBelief`), so that `main` can say what happened and nothing ever aborts.
@@ -10,16 +10,23 @@
 
 namespace heed {
 
-// Exit codes of the program; `main` turns an exception into one of them.
-enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kInfeasible = 3, kInterrupted = 130 };
+// What went wrong, for callers that treat kinds differently; `main` gives each kind its exit code.
+enum class ErrorKind {
+  kUsage,        // the request is wrong as written: a flag, a recipe, shapes that do not match
+  kDamaged,      // a file or a model does not hold what heed wrote there
+  kSystem,       // the machine refused: memory, disk, permissions, limits, another process
+  kDiverged,     // the loss or the gradients of a training are not finite
+  kInfeasible,   // nothing fits the limits
+  kInterrupted,  // the user asked to stop
+};
 
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& what, ExitCode code = kFailed) : std::runtime_error(what), code_(code) {}
-  ExitCode code() const { return code_; }
+  Error(ErrorKind kind, const std::string& what) : std::runtime_error(what), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
 
  private:
-  ExitCode code_;
+  ErrorKind kind_;
 };
 
 class BrokenBelief : public std::logic_error {
@@ -35,16 +42,29 @@ std::string text(const Parts&... parts) {
   return out.str();
 }
 
-// A run that could not be done: a file, a machine, a number that went wrong.
-template <class... Parts>
-Error failure(const Parts&... parts) {
-  return Error(text(parts...), kFailed);
-}
-
-// A request that makes no sense as written: a flag, a recipe, shapes that do not fit.
 template <class... Parts>
 Error usage_error(const Parts&... parts) {
-  return Error(text(parts...), kUsage);
+  return Error(ErrorKind::kUsage, text(parts...));
+}
+template <class... Parts>
+Error damaged_error(const Parts&... parts) {
+  return Error(ErrorKind::kDamaged, text(parts...));
+}
+template <class... Parts>
+Error system_error(const Parts&... parts) {
+  return Error(ErrorKind::kSystem, text(parts...));
+}
+template <class... Parts>
+Error diverged_error(const Parts&... parts) {
+  return Error(ErrorKind::kDiverged, text(parts...));
+}
+template <class... Parts>
+Error infeasible_error(const Parts&... parts) {
+  return Error(ErrorKind::kInfeasible, text(parts...));
+}
+template <class... Parts>
+Error interrupted_error(const Parts&... parts) {
+  return Error(ErrorKind::kInterrupted, text(parts...));
 }
 
 [[noreturn]] void broken_belief(const char* belief, const char* file, int line);

@@ -32,7 +32,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   std::string best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    // A distance is never less than the difference in length: what a hostile file says may be long.
+    // An edit distance is at least the difference in length; a hostile file may hold very long words.
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
     if (longer - shorter >= best_distance) continue;
     const size_t distance = edit_distance(word, candidate);

@@ -27,7 +27,7 @@ namespace heed {
 
 using Json = nlohmann::json;
 
-// The candidate that takes the fewest edits, or "" when none is near.
+// The candidate with the smallest edit distance, or "" when none is close.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 // Enumerations appear in JSON by name; specialise with `static constexpr std::pair<Enum, const char*>
@@ -60,7 +60,7 @@ void read(const Json& json, T& member) {
   if constexpr (std::is_enum_v<T>) {
     member = enum_from_name<T>(json.get<std::string>());
   } else if constexpr (std::is_same_v<T, int64_t>) {
-    // JSON's numbers are one kind: 512.0 is whole, 512.9 and what no int64_t holds is not.
+    // JSON has one kind of number: 512.0 is whole; 512.9 and anything outside int64_t is not.
     const double value = json.get<double>();
     if (value != std::floor(value) || std::abs(value) >= 0x1p63)
       throw usage_error("it must be a whole number, it is ", json.dump());
@@ -92,7 +92,7 @@ Json to_json(Settings settings) {
   return json;
 }
 
-// `what` names the thing in error messages. What the JSON leaves out stays as it is in `settings`.
+// `what` names the object in error messages. Fields that the JSON leaves out keep their value in `settings`.
 template <class Settings>
 Settings from_json(const Json& json, const std::string& what, Settings settings = {}) {
   if (!json.is_object())

@@ -17,7 +17,7 @@ FileReader::FileReader(const std::filesystem::path& path)
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
     const int reason = errno;
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw system_failure(path.string() + ": cannot be read", reason);
+    throw path_error(path.string() + ": cannot be read", reason);
   }
   size_ = status.st_size;
 }
@@ -30,8 +30,9 @@ void FileReader::read(int64_t begin, std::span<std::byte> to) const {
   while (!to.empty()) {
     const ssize_t count = ::pread(descriptor_, to.data(), to.size(), begin);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw failure(path_.string(), ": cannot be read: ", std::strerror(errno));
-    if (count == 0) throw failure(path_.string(), ": ends at byte ", begin, "; it was changed while in use");
+    if (count < 0) throw system_error(path_.string(), ": cannot be read: ", std::strerror(errno));
+    if (count == 0)
+      throw damaged_error(path_.string(), ": ends at byte ", begin, "; it was changed while in use");
     begin += count;
     to = to.subspan(static_cast<size_t>(count));
   }

@@ -1,4 +1,4 @@
-// A file read at places all over it. Unlike with a mapping, what was read does not stay in the process's
+// A file read at random offsets. Unlike with a mapping, what was read does not stay in the process's
 // memory: the kernel may map a MiB around every byte that is touched.
 #pragma once
 
@@ -25,7 +25,7 @@ class FileReader {
   }
 
   int64_t size() const { return size_; }
-  // Fills `to` with the bytes at `begin`; may be called by several threads. An Error if the file has become
+  // Fills `to` with the bytes at `begin`; may be called by several threads. Throws if the file has become
   // shorter.
   void read(int64_t begin, std::span<std::byte> to) const;
 

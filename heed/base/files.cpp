@@ -32,7 +32,7 @@ class Descriptor {
   int value_;
 };
 
-// What is streamed goes to a file. Keeps why a write failed: the stream only tells that one did.
+// Streams to a file. Keeps the reason of a failed write: the stream only says that one failed.
 class FileBuffer : public std::streambuf {
  public:
   explicit FileBuffer(int file) : file_(file), block_(1 << 16) {
@@ -74,14 +74,14 @@ class FileBuffer : public std::streambuf {
 
 MappedFile::MappedFile(const fs::path& path) {
   const Descriptor file(path, O_RDONLY);
-  if (file.value() < 0) throw system_failure(path.string() + ": cannot be read", errno);
+  if (file.value() < 0) throw path_error(path.string() + ": cannot be read", errno);
   struct stat status {};
-  if (::fstat(file.value(), &status) != 0) throw system_failure(path.string() + ": cannot be read", errno);
+  if (::fstat(file.value(), &status) != 0) throw path_error(path.string() + ": cannot be read", errno);
   if (!S_ISREG(status.st_mode)) throw usage_error(path.string(), ": is not a file");
   size_ = status.st_size;
   if (size_ == 0) return;
   void* memory = ::mmap(nullptr, static_cast<size_t>(size_), PROT_READ, MAP_PRIVATE, file.value(), 0);
-  if (memory == MAP_FAILED) throw failure(path.string(), ": cannot be mapped: ", system_reason(errno));
+  if (memory == MAP_FAILED) throw system_error(path.string(), ": cannot be mapped: ", system_reason(errno));
   data_ = static_cast<const std::byte*>(memory);
 }
 
@@ -99,7 +99,7 @@ void MappedFile::forget(int64_t begin, int64_t end) const {
 void sync_to_disk(const fs::path& path) {
   const Descriptor file(path, O_RDONLY);
   if (file.value() < 0 || ::fsync(file.value()) != 0)
-    throw failure(path.string(), ": cannot be made to last: ", system_reason(errno));
+    throw system_error(path.string(), ": cannot be synced to disk: ", system_reason(errno));
 }
 
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& fill) {
@@ -108,20 +108,21 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
   try {
     {
       const Descriptor file(beside, O_WRONLY | O_CREAT | O_TRUNC);
-      if (file.value() < 0) throw failure(path.string(), ": cannot be written: ", system_reason(errno));
+      if (file.value() < 0) throw system_error(path.string(), ": cannot be written: ", system_reason(errno));
       FileBuffer buffer(file.value());
       std::ostream out(&buffer);
       fill(out);
       out.flush();
       if (buffer.reason() != 0)
-        throw failure(path.string(), ": could not be written whole: ", system_reason(buffer.reason()));
+        throw system_error(path.string(),
+                           ": could not be written completely: ", system_reason(buffer.reason()));
       HEED_ASSERT(out.good());
       if (::fsync(file.value()) != 0)
-        throw failure(path.string(), ": cannot be made to last: ", system_reason(errno));
+        throw system_error(path.string(), ": cannot be synced to disk: ", system_reason(errno));
     }
     std::error_code error;
     fs::rename(beside, path, error);
-    if (error) throw failure(path.string(), ": cannot be put in place: ", system_reason(error.value()));
+    if (error) throw system_error(path.string(), ": cannot be renamed: ", system_reason(error.value()));
   } catch (...) {
     std::error_code ignored;
     fs::remove(beside, ignored);
@@ -139,7 +140,7 @@ void write_file(const fs::path& path, std::string_view content) {
 TemporaryFolder::TemporaryFolder() {
   std::string pattern = (fs::temp_directory_path() / "heed-XXXXXX").string();
   if (!::mkdtemp(pattern.data()))
-    throw failure(pattern, ": no temporary folder can be made: ", std::strerror(errno));
+    throw system_error(pattern, ": a temporary folder cannot be created: ", std::strerror(errno));
   path_ = pattern;
 }
 

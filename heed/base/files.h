@@ -1,4 +1,4 @@
-// Files: read by mapping, written so that a reader finds the old content or the new, never half of one.
+// Files: read by mapping, written atomically: a reader finds the old content or the new, never a part.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace heed {
 
-// A file as memory, read-only. Pages come in as they are touched and may go again: a large file needs little.
+// A file mapped into memory, read-only. Pages are loaded on access and can be evicted again.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -30,7 +30,7 @@ class MappedFile {
   const std::byte* data() const { return data_; }
   int64_t size() const { return size_; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), static_cast<size_t>(size_)}; }
-  // Says that bytes [begin, end) were read and need not be kept in memory.
+  // Tells the kernel that bytes [begin, end) need not be kept in memory.
   void forget(int64_t begin, int64_t end) const;
 
  private:
@@ -38,15 +38,15 @@ class MappedFile {
   int64_t size_ = 0;
 };
 
-// Writes beside the file, makes sure the bytes are on the disk, then takes the name. An Error (disk full, no
-// permission) leaves what was there before.
+// Writes a temporary file beside it, syncs it to disk, then renames it. On an Error (disk full, no
+// permission) the old file stays.
 void write_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& fill);
 void write_file(const std::filesystem::path& path, std::string_view content);
 
-// Makes what was written to a file, or the names in a folder, last.
+// Syncs a file, or the names in a folder, to disk.
 void sync_to_disk(const std::filesystem::path& path);
 
-// A folder of its own, gone with the object.
+// A temporary folder, removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -1,4 +1,4 @@
-// XXH64 (Collet, 2012): a fast 64-bit hash that tells whether bytes are the same. Not against forgers.
+// XXH64 (Collet, 2012): a fast 64-bit hash that tells whether bytes are the same. Not cryptographic.
 #pragma once
 
 #include <cstdint>

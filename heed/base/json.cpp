@@ -22,8 +22,7 @@ void refuse_depth(std::string_view text) {
     }
     depth += (c == '[' || c == '{') - (c == ']' || c == '}');
     if (depth > kDeepestJson)
-      throw usage_error("JSON with more than ", kDeepestJson, " brackets within each other, at ",
-                        place_of(text, at));
+      throw usage_error("JSON with more than ", kDeepestJson, " nested brackets, at ", place_of(text, at));
   }
 }
 

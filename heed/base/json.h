@@ -1,4 +1,4 @@
-// JSON that others wrote: files, flags, cells of tables.
+// JSON from outside: files, flags, cells of tables.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,10 @@
 
 namespace heed {
 
-// Throws an Error that says from where on the text is not JSON; callers add what it was to be. Refused too:
-// zero bytes, which the library takes for the end of the text, numbers that no double holds, and brackets
-// within brackets beyond kDeepestJson: values are shown, copied and compared by recursion, and a hostile file
-// would use up the stack.
+// Throws an Error that says where the text stops being JSON; callers add what it should have been. Also
+// refused: zero bytes, which the library takes for the end of the text, numbers outside double, and brackets
+// nested deeper than kDeepestJson: values are printed, copied and compared by recursion, and a hostile file
+// would overflow the stack.
 Json parse_json(std::string_view text);
 
 inline constexpr int kDeepestJson = 200;

@@ -1,6 +1,6 @@
 // Philox4x32-10 (Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011): a random function
-// of a counter. The n-th number of a stream needs no numbers before it, so a mask is the same for any number
-// of threads, and the backward pass makes it again instead of storing it.
+// of a counter. The n-th number of a stream does not depend on earlier ones, so a mask is the same for any
+// number of threads, and the backward pass recomputes it instead of storing it.
 #pragma once
 
 #include <array>

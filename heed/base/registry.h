@@ -14,8 +14,8 @@ namespace heed {
 template <class Entry>  // Entry has `std::string name`
 class Registry {
  public:
-  Registry(std::string kind, std::initializer_list<Entry> entries)
-      : kind_(std::move(kind)), entries_(entries) {}
+  Registry(std::string kind, std::vector<Entry> entries)
+      : kind_(std::move(kind)), entries_(std::move(entries)) {}
 
   auto begin() const { return entries_.begin(); }
   auto end() const { return entries_.end(); }

@@ -23,7 +23,7 @@ const char* way_out(int number) {
     case EROFS:
     case EACCES:
     case EPERM:
-      return "; use another folder, or get the right to write there";
+      return "; use another folder, or get permission to write there";
     case EIO:
       return "; is the disk damaged?";
     default:
@@ -35,7 +35,7 @@ const char* way_out(int number) {
 
 std::string system_reason(int number) { return text(std::strerror(number), way_out(number)); }
 
-Error system_failure(const std::string& what, int number) {
+Error path_error(const std::string& what, int number) {
   switch (number) {
     case ENOENT:
     case ENOTDIR:
@@ -46,7 +46,7 @@ Error system_failure(const std::string& what, int number) {
     case ENAMETOOLONG:
       return usage_error(what, ": ", system_reason(number));
     default:
-      return failure(what, ": ", system_reason(number));
+      return system_error(what, ": ", system_reason(number));
   }
 }
 

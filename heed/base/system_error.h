@@ -1,4 +1,4 @@
-// What the system says when a call fails, and a way out where there is one.
+// Why a system call failed, and a way out where there is one.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace heed {
 // "No space left on device; free some space and run the same command again", from an errno.
 std::string system_reason(int number);
 
-// "what: reason". A path that makes no sense is wrong use; a disk, a right or a limit is a failure.
-Error system_failure(const std::string& what, int number);
+// "what: reason", after a call with a path. A wrong path is a usage error; a full disk, a missing permission
+// or a limit is a system error.
+Error path_error(const std::string& what, int number);
 
 }  // namespace heed

@@ -15,11 +15,11 @@
 namespace heed {
 namespace {
 
-int configured = 0;  // 0: not yet asked
+int configured = 0;  // 0: not set yet
 double nanoseconds_worth = kWorkWorthAThread;
 
-// As OpenMP found it at the start; where the user has it bind threads, the kernel would show the first
-// thread's one core.
+// As OpenMP found it at the start: if the user makes it bind threads, the kernel would report only the first
+// thread's core.
 int affinity_cores() {
   static const int cores = std::max(1, omp_get_num_procs());
   return cores;
@@ -29,18 +29,19 @@ bool user_places_threads() {
   return std::getenv("OMP_PROC_BIND") || std::getenv("OMP_PLACES") || std::getenv("GOMP_CPU_AFFINITY");
 }
 
-// The cores threads may use, and whether each thread has one of them for itself.
+// The cores that threads may use, and whether each thread is pinned to its own.
 //
 // A thread that sleeps between two loops is often woken on the core of the one that wakes it, and both then
-// share that core, for a whole run at times: half the speed. So when heed uses all the cores it was given,
-// each worker is put on its own, and the calling thread on the one that is left while it runs a program
-// (CoreForCaller). With fewer threads all are free: several such programs would choose the same cores.
+// share that core, sometimes for a whole run: half the speed. So when heed uses all the cores it was given,
+// each worker is pinned to its own, and the calling thread to the remaining one while it runs a program
+// (CoreForCaller). With fewer threads none is pinned: several such programs would choose the same cores.
 struct Placement {
   cpu_set_t allowed;
   bool own_core = false;
 } placement;
+thread_local bool placed_workers = false;  // whether the workers of this thread's pool are pinned
 
-// The core with that number among the allowed ones.
+// The n-th of the allowed cores.
 cpu_set_t only_core(int number) {
   cpu_set_t mine = placement.allowed;
   int seen = 0;
@@ -51,11 +52,11 @@ cpu_set_t only_core(int number) {
 }
 
 void place_threads(int threads) {
-  placement.own_core = false;
+  placement.own_core = placed_workers = false;
   CPU_ZERO(&placement.allowed);
   if (user_places_threads() || sched_getaffinity(0, sizeof placement.allowed, &placement.allowed) != 0)
     return;
-  placement.own_core = threads > 1 && threads == CPU_COUNT(&placement.allowed);
+  placement.own_core = placed_workers = threads > 1 && threads == CPU_COUNT(&placement.allowed);
 #pragma omp parallel num_threads(std::max(threads, configured))
   {
     const int worker = omp_get_thread_num();
@@ -97,7 +98,12 @@ int available_threads() {
 }
 
 int thread_count() {
-  if (configured == 0) set_thread_count(available_threads());
+  // Once, also where the first programs of a process run on several threads.
+  static const bool is_set = [] {
+    if (configured == 0) set_thread_count(available_threads());
+    return true;
+  }();
+  static_cast<void>(is_set);
   return configured;
 }
 
@@ -110,7 +116,8 @@ void set_thread_count(int threads) {
 }
 
 CoreForCaller::CoreForCaller() {
-  if (!placement.own_core) return;
+  // Another thread that runs a program has its own pool, which would inherit the one core.
+  if (!placement.own_core || !placed_workers) return;
   const cpu_set_t mine = only_core(0);
   placed_ = sched_setaffinity(0, sizeof mine, &mine) == 0;
 }
@@ -130,7 +137,7 @@ void keep_idle_threads_quiet(char** argv) {
   if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY") || user_places_threads() ||
       !can_start_again())
     return;
-  // Some 50 us: longer than the gap between two ops, shorter than a time slice.
+  // About 50 us: longer than the gap between two ops, shorter than a time slice.
   if (setenv("GOMP_SPINCOUNT", "2000", 1) != 0) return;
   execv("/proc/self/exe", argv);
 }

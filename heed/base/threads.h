@@ -11,7 +11,7 @@
 
 namespace heed {
 
-// Cores this process may really use: CPU affinity and the cgroup's CPU quota.
+// Cores this process may use, by CPU affinity and the cgroup's CPU quota.
 int available_threads();
 
 // The number of threads heed uses; starts as available_threads().
@@ -20,13 +20,13 @@ void set_thread_count(int threads);
 
 // Idle threads of the pool spin for a moment before they sleep. By default that moment is long, and on a
 // machine where others want the cores each wait at the end of a loop then costs a time slice. The pool reads
-// its settings before main begins, so the first thing a program does is to start itself again with a short
-// one, unless the user has chosen.
+// its settings before main begins, so the first thing the program does is to restart itself with a short
+// one, unless the user has set it.
 void keep_idle_threads_quiet(char** argv);
 
-// While it lives, the calling thread keeps to a core that no worker has, if the workers have cores of their
-// own (threads.cpp). Made around the run of a program, and undone after it: threads and programs started in
-// between inherit no place.
+// While it lives, the calling thread is pinned to a core that no worker has, if the workers are pinned
+// (threads.cpp). It lives only while a program runs, so that threads and processes started in between do not
+// inherit the core.
 class CoreForCaller {
  public:
   CoreForCaller();
@@ -41,15 +41,15 @@ class CoreForCaller {
 // Where the limit came from, for `heed bench` and logs: "2 threads, 8 cores allowed, cgroup quota 2".
 std::string describe_threads();
 
-// Threads worth waking for so much single-thread work: small ops stay on one.
+// The number of threads worth waking for this much single-thread work: small ops stay on one.
 int threads_for(double nanoseconds);
-// How much work a thread is woken for, which costs about 10 us; tests set 0, so that everything runs in
+// The least work worth waking a thread for, which costs about 10 us; tests set 0, so that everything runs in
 // parallel.
 inline constexpr double kWorkWorthAThread = 20e3;
 void set_work_worth_a_thread(double nanoseconds);
 
 // body(i, worker) for i in [0, count), shared among at most `threads` threads as they become free; worker <
-// threads tells which one it is, for scratch memory. Nothing else may depend on it. Bodies must not throw.
+// threads says which one it is, for scratch memory. Nothing else may depend on it. Bodies must not throw.
 template <class Body>
 inline void parallel_for_workers(int64_t count, int threads, const Body& body) {
   threads = static_cast<int>(std::min<int64_t>({count, threads, thread_count()}));

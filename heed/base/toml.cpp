@@ -3,13 +3,13 @@
 namespace heed {
 namespace {
 
-[[noreturn]] void refuse_toml() { throw failure("it breaks a rule of TOML"); }
+[[noreturn]] void refuse_toml() { throw usage_error("it breaks the syntax"); }
 
 }  // namespace
 }  // namespace heed
 
-// The library believes things about its input that a hostile file breaks, such as "[=]". Left to itself it
-// then stops the program, or goes on as if nothing were wrong; here it throws, in every kind of build.
+// The library asserts things about its input that a hostile file violates, such as "[=]". By default it then
+// aborts, or continues as if nothing were wrong; here it throws, in every kind of build.
 #undef NDEBUG
 #define TOML_ASSERT(belief) ((belief) ? void() : ::heed::refuse_toml())
 #include <toml++/toml.h>
@@ -34,16 +34,16 @@ Json to_json(const toml::node& node, const std::string& what) {
   if (const auto* value = node.as_integer()) return value->get();
   if (const auto* value = node.as_floating_point()) return value->get();
   if (const auto* value = node.as_boolean()) return value->get();
-  throw usage_error(what, ": line ", node.source().begin.line, ": dates and times mean nothing here");
+  throw usage_error(what, ": line ", node.source().begin.line, ": dates and times are not supported");
 }
 
 }  // namespace
 
 Json parse_toml(std::string_view text, const std::string& what) {
-  // Each dot of a key is a table within a table, and the library takes them down by recursion. Files that
-  // people write have a few.
+  // Each dot of a key nests one more table, and the library destroys them by recursion. Files that people
+  // write have a few.
   if (std::count(text.begin(), text.end(), '.') > kMostDots)
-    throw usage_error(what, ": has more than ", kMostDots, " dots; so deep are no settings");
+    throw usage_error(what, ": has more than ", kMostDots, " dots; settings are never nested this deep");
   try {
     return to_json(toml::parse(text), what);
   } catch (const toml::parse_error& error) {

@@ -8,7 +8,7 @@
 
 namespace heed {
 
-// An Error names `what` and the line. Dates are refused: nothing here has one.
+// Errors name `what` and the line. Dates are refused: no setting is one.
 Json parse_toml(std::string_view text, const std::string& what);
 
 }  // namespace heed

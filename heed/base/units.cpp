@@ -86,7 +86,7 @@ std::string format_seconds(double seconds) {
   if (seconds < 1e-3) return with_unit(seconds * 1e6, "us");
   if (seconds < 1) return with_unit(seconds * 1e3, "ms");
   if (seconds < 120) return with_unit(seconds, "s");
-  if (seconds >= 1e15) return with_unit(seconds, "s");  // no clock counts so far, and beyond 2^63 no integer
+  if (seconds >= 1e15) return with_unit(seconds, "s");  // beyond 2^63 it would not fit an integer
   char buffer[64];
   const auto whole = static_cast<long long>(seconds + 0.5);
   if (whole < 3600) {

@@ -26,8 +26,8 @@ void Utf8Stream::take(uint8_t byte, std::string& out) {
     out += static_cast<char>(byte);
     return;
   }
-  // The first byte tells the length. For some the second byte has a narrower range: below it the form would
-  // be longer than needed (C2 and up need no rule, C0 and C1 are always too long), above it lie surrogates
+  // The first byte gives the length. For some the second byte has a narrower range: below it the form would
+  // be overlong (C2 and up need no rule, C0 and C1 are always overlong), above it are surrogates
   // (ED) or numbers beyond U+10FFFF (F4).
   if (byte >= 0xC2 && byte <= 0xDF) {
     missing_ = 1;

@@ -1,4 +1,4 @@
-// Bytes that arrive in pieces, as text: tokens may end in the middle of a character.
+// Bytes that arrive in chunks, as text: tokens may end in the middle of a character.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace heed {
 
-// Gives back valid UTF-8 only, as early as possible. Bytes of a character that is not complete yet wait for
-// the next piece. What can never become a character (overlong forms, surrogates, beyond U+10FFFF, stray
+// Returns valid UTF-8 only, as early as possible. Bytes of an incomplete character wait for
+// the next chunk. What can never become a character (overlong forms, surrogates, beyond U+10FFFF, stray
 // bytes) is replaced by U+FFFD: one for each longest beginning of a character (The Unicode Standard, 3.9),
 // as Python and browsers do.
 class Utf8Stream {
  public:
   std::string push(std::string_view bytes);
-  // The end of the text: a character that is still not complete becomes U+FFFD. Ready for a new text then.
+  // The end of the text: an incomplete character becomes U+FFFD. The decoder is then ready for a new text.
   std::string finish();
 
  private:

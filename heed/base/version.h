@@ -1,4 +1,4 @@
-// The number of this heed: "0.1.0".
+// The version of heed: "0.1.0".
 #pragma once
 
 #include <string>

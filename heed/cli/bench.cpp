@@ -75,7 +75,7 @@ Json to_json(const Candidate& c) {
           {"memory", {{"planned", s.planned.peak()}, {"measured", s.resident}}}};
 }
 
-// The columns of tables; people read other units than programs.
+// The columns of tables; people and programs get different units.
 std::vector<std::pair<std::string, std::string>> cells_of(const Json& row, bool units) {
   const auto time = [&](const Json& seconds) {
     if (seconds.is_null()) return std::string(units ? "-" : "");
@@ -160,16 +160,16 @@ class Bench : public Verb {
     flags.positionals("model", names_, "names of recipes, files, or folders of models");
     flags.option("length", length_, "tokens of the prompt, or of a sequence; several to try each: 64,192");
     flags.seconds("seconds", pass_.seconds, "how long to measure each");
-    flags.option("least", pass_.least, "runs at least");
+    flags.option("least", pass_.least, "least number of runs");
     flags.option("format", format_, "table, md, csv, json or jsonl");
     flags.flag("json", pass_.json, "the same as --format json");
     flags.flag("forward", forward_,
                "time forward passes with all scores instead of a prompt and single tokens");
     flags.flag("train", pass_.train, "time training steps instead");
-    flags.option("batch", pass_.use.sequences, "with --forward or --train: sequences");
-    flags.option("memory", pass_.use.memory, "with --forward or --train: rows of memory, all of them filled");
+    flags.option("batch", pass_.sequences, "with --forward or --train: sequences");
+    flags.option("memory", pass_.memory, "with --forward or --train: rows of memory, all of them filled");
     flags.flag("recompute", pass_.recompute,
-               "with --forward: project keys and values of the memory anew, as reference code does");
+               "with --forward: project keys and values of the memory again, as reference code does");
     flags.option("dropout", pass_.dropout, "with --train: all rates of dropout; the recipe's if not given");
     flags.option("optimizer", pass_.optimizer,
                  "with --train: " + train::optimizers().names() + "; the recipe's if not given");
@@ -183,7 +183,7 @@ class Bench : public Verb {
     if (pass_.train || forward_) return pass(lengths);
     if (pass_.dropout || !pass_.optimizer.empty())
       throw usage_error("bench: --dropout and --optimizer are for training steps; add --train");
-    if (pass_.use.memory != 0 || pass_.use.sequences != 1 || pass_.recompute || pass_.profile)
+    if (pass_.memory != 0 || pass_.sequences != 1 || pass_.recompute || pass_.profile)
       throw usage_error(
           "bench: --batch, --memory, --recompute and --profile are for passes; add --forward or --train");
     sessions(lengths);
@@ -196,15 +196,15 @@ class Bench : public Verb {
     if (format_ != "table")
       throw usage_error("bench: --format is for prompts and steps; --forward and --train have --json");
     pass_.name = names_[0];
-    pass_.use.length = lengths[0];
+    pass_.length = lengths[0];
     bench_pass(pass_);
   }
 
-  // In turns, so that a busy moment of the machine falls on all of them.
+  // Interleaved, so that a busy moment of the machine affects all of them.
   void sessions(const std::vector<int64_t>& lengths) {
     const auto format = pass_.json ? Format::kJson : enum_from_name<Format>(format_);
     std::vector<Subject> subjects;
-    std::map<std::string, int> called;  // files in two folders may be called the same
+    std::map<std::string, int> called;  // files in two folders may have the same name
     for (const std::string& name : names_) ++called[subjects.emplace_back(load_subject(name)).recipe.name];
     for (size_t i = 0; i < subjects.size(); ++i) {
       if (called[subjects[i].recipe.name] > 1) subjects[i].recipe.name = names_[i];
@@ -213,11 +213,12 @@ class Bench : public Verb {
     for (const Subject& subject : subjects) {
       for (const int64_t length : lengths) {
         const spec::ModelSpec& spec = subject.recipe.model;
-        if (length < 1 || (spec.positions == Positions::kLearned && length > spec.context))
-          throw usage_error("bench: --length is ", length, "; it must be from 1",
-                            spec.positions == Positions::kLearned
-                                ? text(" to the ", spec.context, " positions of ", subject.recipe.name)
-                                : " on");
+        if (length < 1 || (spec.positions == Positions::kLearned && length > spec.embedding.context))
+          throw usage_error(
+              "bench: --length is ", length, "; it must be from 1",
+              spec.positions == Positions::kLearned
+                  ? text(" to the ", spec.embedding.context, " positions of ", subject.recipe.name)
+                  : " on");
         for (const int64_t count : threads) candidates.push_back({&subject, count, length, {}});
       }
     }
@@ -239,7 +240,7 @@ class Bench : public Verb {
           ++done;
           line.show(text("measuring: ", done, " of ", candidates.size() * kRounds),
                     done == candidates.size() * kRounds);
-          if (StopSignals::asked()) throw Error("interrupted", kInterrupted);
+          if (StopSignals::asked()) throw interrupted_error("interrupted");
         }
       }
     }

@@ -22,19 +22,10 @@
 namespace heed::cli {
 namespace {
 
-// SRU++ begins with attention turned off, and its gradients with it; here it does its work.
-void turn_on(const std::string& name, const Tensor& weight) {
-  if (name.ends_with("recurrence.alpha")) std::fill(weight.floats().begin(), weight.floats().end(), 1.f);
-}
-
 class Pass {
  public:
   explicit Pass(const PassRequest& request)
-      : request_(request),
-        name_(request.name),
-        use_(request.use),
-        train_(request.train),
-        recompute_(request.recompute) {}
+      : request_(request), name_(request.name), train_(request.train), recompute_(request.recompute) {}
 
   void run() {
     const Subject subject = load_subject(name_);
@@ -50,21 +41,23 @@ class Pass {
     Measured measured;
     if (train_) {
       spec::TrainingSpec training = subject.recipe.training;
-      training.batch = use_.sequences, training.length = use_.length, training.memory = use_.memory;
+      training.batch = request_.sequences, training.length = request_.length,
+      training.memory = request_.memory;
       training.chunks = 1;
       training.schedule = "constant", training.learning_rate = 1e-4, training.final_rate = 0,
       training.warmup = 0;
       if (!request_.optimizer.empty())
         training.optimizer = request_.optimizer, training.optimizer_settings = Json::object();
       trainer = std::make_unique<train::Trainer>(spec, training, variables);
-      for (const auto& [name, tensor] : variables.all()) turn_on(name, tensor);
+      // Closed gates have no gradients; here they are opened.
+      model::open_gates(trainer->weights(), *variables.parameters);
       std::vector<int32_t> tokens = words(spec, 1), targets = words(spec, 2);
       once = [&, tokens, targets, step = int64_t{0}](graph::Profile* profile) mutable {
         trainer->step(
-            ++step, use_.memory,
-            [&](int64_t, std::span<int32_t> to_tokens, std::span<int32_t> to_targets) {
-              std::copy(tokens.begin(), tokens.end(), to_tokens.begin());
-              std::copy(targets.begin(), targets.end(), to_targets.begin());
+            ++step, request_.memory,
+            [&](int64_t, const data::Batch& to) {
+              std::ranges::copy(tokens, to.tokens.begin());
+              std::ranges::copy(targets, to.targets.begin());
             },
             profile);
       };
@@ -94,40 +87,45 @@ class Pass {
 
   spec::ModelSpec model(spec::ModelSpec spec) const {
     if (request_.dropout) {
-      spec.dropout = spec.attention_dropout = spec.embedding_dropout = *request_.dropout;
+      spec.dropout = spec.attention.dropout = spec.embedding.dropout = *request_.dropout;
       validate(spec);
     }
     return spec;
   }
 
   std::vector<int32_t> words(const spec::ModelSpec& spec, uint64_t seed) const {
-    std::vector<int32_t> words(static_cast<size_t>(use_.sequences * use_.length));
+    std::vector<int32_t> words(static_cast<size_t>(request_.sequences * request_.length));
     measure::draw_words(words, spec.cluster_ends(), seed);
     return words;
   }
 
-  // All logits; with an adaptive vocabulary, of which nobody asks for every word, the losses.
+  // All logits; with an adaptive vocabulary, whose full logits are never used, the losses.
   std::unique_ptr<measure::TimedModel> build_forward(const spec::ModelSpec& spec, const Subject& subject) {
-    use_.purpose = spec.adaptive() ? model::Purpose::kLoss : model::Purpose::kScores;
-    use_.packed = true;
-    use_.cached = !recompute_ && spec.positions != Positions::kLearned;
+    const bool caches = !recompute_ && spec.positions != Positions::kLearned;
+    const model::GraphForm form{
+        .end = spec.adaptive() ? model::GraphEnd::kLoss : model::GraphEnd::kScores,
+        .weights = model::WeightForm::kPacked,
+        .past = caches ? model::cache(request_.memory) : model::memory(request_.memory),
+        .sequences = request_.sequences,
+        .length = request_.length};
     const model::Source file = [&](const std::string& name, const Tensor& into) {
       subject.folder->read(name, into);
     };
-    return std::make_unique<measure::TimedModel>(spec, use_, subject.folder ? &file : nullptr);
+    return std::make_unique<measure::TimedModel>(spec, form, subject.folder ? &file : nullptr);
   }
 
   void report(const Measured& m, const Json& profiled) const {
     const graph::Memory& planned = m.planned;
     const measure::Timing& timing = m.timing;
-    const double tokens = static_cast<double>(use_.sequences * use_.length) / timing.median, flops = m.flops;
+    const double tokens = static_cast<double>(request_.sequences * request_.length) / timing.median,
+                 flops = m.flops;
     if (request_.json) {
       Json json = {
           {"recipe", name_},
           {"mode", train_ ? "train" : "forward"},
-          {"batch", use_.sequences},
-          {"length", use_.length},
-          {"memory_length", use_.memory},
+          {"batch", request_.sequences},
+          {"length", request_.length},
+          {"memory_length", request_.memory},
           {"recompute", recompute_},
           {"threads", thread_count()},
           {"isa", kernels::name_of(kernels::isa())},
@@ -142,8 +140,8 @@ class Pass {
       return;
     }
     std::printf("%s, %s of %lld x %lld tokens (%s, %s, %s)\n", name_.c_str(),
-                train_ ? "training step" : "forward pass", static_cast<long long>(use_.sequences),
-                static_cast<long long>(use_.length), describe_threads().c_str(),
+                train_ ? "training step" : "forward pass", static_cast<long long>(request_.sequences),
+                static_cast<long long>(request_.length), describe_threads().c_str(),
                 kernels::name_of(kernels::isa()), kernels::gemm_library());
     std::printf("  time     %s median of %d (p10 %s, p90 %s), %.0f tokens/s, %.0f GFLOP/s\n",
                 format_seconds(timing.median).c_str(), timing.runs, format_seconds(timing.low).c_str(),
@@ -196,7 +194,6 @@ class Pass {
 
   const PassRequest& request_;
   const std::string& name_;
-  model::Use use_;
   bool train_, recompute_;
 };
 

@@ -1,4 +1,4 @@
-// One forward pass or one training step, over and over: what is compared with other programs.
+// One forward pass or one training step, repeated: the measurement that is compared with other programs.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace heed::cli {
 
 struct PassRequest {
   std::string name;
-  model::Use use;
+  int64_t sequences = 1, length = 1, memory = 0;
   bool train = false, recompute = false, profile = false, json = false;
   std::optional<double> dropout;
   std::string optimizer;

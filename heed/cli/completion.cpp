@@ -38,7 +38,7 @@ std::string flags_as_words(const Flags& flags) {
   return all + "--help";
 }
 
-// What the words of a verb may name besides files: "recipe", "space" or nothing.
+// What the arguments of a verb may name besides files: "recipe", "space" or nothing.
 std::string names_of(const Flags& flags) {
   for (const Argument& argument : flags.arguments()) {
     if (argument.positional && (argument.name == "recipe" || argument.name == "space")) return argument.name;
@@ -171,7 +171,7 @@ class Completion : public Verb {
 
 VerbEntry completion_verb() {
   return {"completion",
-          "Writes a script that completes heed's words in a shell.",
+          "Writes a shell completion script.",
           {"source <(heed completion bash)", "heed completion fish > ~/.config/fish/completions/heed.fish"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Completion>(); }};
 }

@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "heed/base/units.h"
+#include "heed/cli/describe_graph.h"
 #include "heed/cli/subject.h"
 #include "heed/graph/plan.h"
-#include "heed/model/blocks.h"
 #include "heed/spec/arch.h"
 #include "heed/train/training.h"
 
@@ -17,19 +17,19 @@ Json to_json(const graph::Memory& m) {
   return {{"weights", m.weights}, {"state", m.state}, {"arena", m.arena}, {"peak", m.peak()}};
 }
 
-// Everything there is to say, counted and planned; nothing is run and no weight is allocated.
+// Everything that is printed, counted and planned; nothing is run and no weight is allocated.
 struct Facts {
   model::ParameterCount parameters;
-  double blocks = 0, head = 0;  // FLOPs of a segment, keys of the memory made anew
+  double blocks = 0, head = 0;  // FLOPs of a segment, with keys of the memory computed again
   double executed = 0;          // blocks, with queries of the memory as reference code makes them
   double cached = 0;            // blocks, keys and values kept
   double training = 0;          // FLOPs of an update
   graph::Memory inference, update;
 };
 
-model::Model count(const spec::ModelSpec& spec, const model::Use& use, graph::Memory* memory) {
+model::Model count(const spec::ModelSpec& spec, const model::GraphForm& form, graph::Memory* memory) {
   graph::Graph graph;
-  const model::Model model = model::build(graph, spec, use);
+  const model::Model model = model::build(graph, spec, form);
   graph.mark_output(model.losses);
   graph.tidy();
   if (memory) *memory = graph::plan(graph).memory;
@@ -40,40 +40,23 @@ Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_
   Facts facts;
   const spec::ModelSpec& spec = recipe.model;
   facts.parameters = model::count_parameters(spec);
-  model::Use use;
-  use.sequences = batch, use.length = length, use.memory = memory;
-  const model::Model plain = count(spec, use, nullptr);
+  model::GraphForm form{.past = model::memory(memory), .sequences = batch, .length = length};
+  const model::Model plain = count(spec, form, nullptr);
   facts.blocks = plain.block_cost.flops;
   facts.head = plain.output_cost.flops;
   facts.executed = facts.blocks;
-  const std::string letters = spec.letters();
-  for (size_t i = 0; i < letters.size() && spec.positions == Positions::kRelative; ++i) {
-    const auto block = static_cast<int64_t>(i);
-    if (letters[i] == 's')
+  for (const spec::Block& block : spec.blocks()) {
+    if (spec.positions == Positions::kRelative && block.attention() == spec::Attention::kByPosition)
       facts.executed += 2.0 * static_cast<double>(batch * memory * spec.width) *
-                        static_cast<double>(spec.heads_of(block) * spec.head_width_of(block));
+                        static_cast<double>(block["heads"] * spec.head_width(block));
   }
-  use.cached = spec.positions != Positions::kLearned;
-  use.packed = true;
-  facts.cached = count(spec, use, &facts.inference).block_cost.flops;
+  if (spec.positions != Positions::kLearned) form.past = model::cache(memory);
+  form.weights = model::WeightForm::kPacked;
+  facts.cached = count(spec, form, &facts.inference).block_cost.flops;
   const auto update = train::build_training_graph(spec, recipe.training);
   facts.training = update.flops();
   facts.update = update.memory();
   return facts;
-}
-
-// One line per kind of block that stands there, with what it holds.
-std::string block_line(const spec::ModelSpec& spec, char letter, int64_t block) {
-  std::string what = model::blocks().find(std::string(1, letter)).meaning;
-  if (letter == 's') {
-    what += text(", ", spec.heads_of(block), " heads of ", spec.head_width_of(block), ", ",
-                 enum_name(spec.positions), " positions");
-  } else if (letter == 'f') {
-    what += text(", ", spec.width, " to ", spec.inner_of(block), " and back, ", enum_name(spec.activation));
-  } else if (letter == 'r' || letter == 'a') {
-    what += text(", inner width ", spec.projection_of(block));
-  }
-  return what;
 }
 
 class Describe : public Verb {
@@ -83,6 +66,7 @@ class Describe : public Verb {
     flags.option("batch", batch_, "sequences");
     flags.option("length", length_, "tokens per segment; the recipe's evaluation if not given");
     flags.option("memory", memory_, "rows of memory; the recipe's evaluation if not given");
+    flags.flag("graph", graph_, "list the graph instead: each node with its settings, values and types");
     flags.flag("json", json_, "print JSON");
   }
 
@@ -91,6 +75,7 @@ class Describe : public Verb {
     const spec::Recipe& recipe = subject.recipe;
     const int64_t length = length_.value_or(recipe.evaluation.length);
     const int64_t memory = memory_.value_or(recipe.evaluation.memory);
+    if (graph_) return describe_graph(recipe.model, batch_, length, memory, json_);
     const Facts facts = facts_of(recipe, batch_, length, memory);
     json_ ? print_json(recipe, facts, length, memory) : print(recipe, facts, length, memory);
   }
@@ -98,7 +83,7 @@ class Describe : public Verb {
  private:
   void print_json(const spec::Recipe& recipe, const Facts& facts, int64_t length, int64_t memory) const {
     Json parameters = {{"total", facts.parameters.total}, {"decoder", facts.parameters.decoder}};
-    for (const auto& [part, count] : facts.parameters.parts) parameters[enum_name(part)] = count;
+    for (const auto& [group, count] : facts.parameters.groups) parameters[enum_name(group)] = count;
     Json planned = to_json(facts.inference);
     planned["training"] = to_json(facts.update);
     const Json json = {{"name", recipe.name},
@@ -128,13 +113,13 @@ class Describe : public Verb {
     for (const std::string& sentence : recipe.published) std::printf("  published: %s\n", sentence.c_str());
     draw(spec);
     const auto count = [](double value) { return format_count(value); };
-    std::printf("\n  parameters       %s (%lld), of them in the decoder %s\n",
+    std::printf("\n  parameters       %s (%lld), %s in the decoder\n",
                 count(static_cast<double>(facts.parameters.total)).c_str(),
                 static_cast<long long>(facts.parameters.total),
                 count(static_cast<double>(facts.parameters.decoder)).c_str());
-    for (const auto& [part, here] : facts.parameters.parts) {
+    for (const auto& [group, here] : facts.parameters.groups) {
       if (here > 0)
-        std::printf("    %-14s %s\n", enum_name(part).c_str(), count(static_cast<double>(here)).c_str());
+        std::printf("    %-14s %s\n", enum_name(group).c_str(), count(static_cast<double>(here)).c_str());
     }
     std::printf(
         "  a segment of %lld x %lld tokens, memory %lld (2 FLOP per multiply-add; norms, softmax and lookups "
@@ -168,15 +153,16 @@ class Describe : public Verb {
 
   // Blocks from the text to the word, repeated ones once.
   static void draw(const spec::ModelSpec& spec) {
+    std::printf("\n  norm %s, positions %s, activation %s\n", enum_name(spec.norm).c_str(),
+                enum_name(spec.positions).c_str(), enum_name(spec.feed_forward.activation).c_str());
     std::printf("\n  text\n   │  embedding, %lld words of width %lld%s\n",
-                static_cast<long long>(spec.vocabulary), static_cast<long long>(spec.table_width()),
+                static_cast<long long>(spec.embedding.vocabulary), static_cast<long long>(spec.table_width()),
                 spec.adaptive() ? ", in clusters" : "");
     // Blocks repeat where their lines do: those of one letter may differ in size.
     std::vector<std::string> lines;
     std::u32string kinds;
-    for (const char letter : spec.letters()) {
-      const std::string line =
-          text("[", letter, "]  ", block_line(spec, letter, static_cast<int64_t>(kinds.size())));
+    for (const spec::Block& block : spec.blocks()) {
+      const std::string line = text("[", block.letter, "]  ", describe(block));
       const auto known = std::find(lines.begin(), lines.end(), line);
       kinds += static_cast<char32_t>(known - lines.begin());
       if (known == lines.end()) lines.push_back(line);
@@ -189,13 +175,13 @@ class Describe : public Verb {
                     last && repeat.count > 1 ? text("  x ", repeat.count).c_str() : "");
       }
     }
-    std::printf("   │  output%s\n  next word\n", spec.tie_weights ? ", the same table" : "");
+    std::printf("   │  output%s\n  next word\n", spec.head.tie_weights ? ", the same table" : "");
   }
 
   std::string name_;
   int64_t batch_ = 1;
   std::optional<int64_t> length_, memory_;
-  bool json_ = false;
+  bool graph_ = false, json_ = false;
 };
 
 }  // namespace
@@ -203,7 +189,8 @@ class Describe : public Verb {
 VerbEntry describe_verb() {
   return {"describe",
           "Draws, counts and plans a model: parameters, FLOPs, exact memory. Runs nothing.",
-          {"heed describe par-base-wt103", "heed describe par-base-wt103 --json", "heed describe run"},
+          {"heed describe par-base-wt103", "heed describe par-base-wt103 --json", "heed describe run",
+           "heed describe txl-3m-bytes --graph"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Describe>(); }};
 }
 

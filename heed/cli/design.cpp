@@ -8,7 +8,7 @@
 namespace heed::cli {
 namespace {
 
-// What the rules take, together; each names its own part.
+// The options of all rules together; each rule names its own.
 struct Numbers {
   std::optional<int64_t> layers, pairs, k, every;
   std::optional<double> p;
@@ -61,7 +61,7 @@ class Design : public Verb {
     std::string known;
     for (const Rule& rule : rules()) known += (known.empty() ? "" : "; ") + rule.name + ": " + rule.meaning;
     flags.positional("kind", rule_, known, true);
-    flags.option("layers", numbers_.layers, "par, sru++: blocks in all");
+    flags.option("layers", numbers_.layers, "par, sru++: total number of blocks");
     flags.option("p", numbers_.p, "par: blocks per attention block, 5 if not given");
     flags.option("rule", numbers_.reading, "par: strict (if not given) or published, the authors' rounding");
     flags.option("pairs", numbers_.pairs, "sandwich: attention blocks, and as many feed-forward blocks");

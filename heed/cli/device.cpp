@@ -8,6 +8,7 @@
 #include "heed/cli/stop_signals.h"
 #include "heed/cli/user_profile.h"
 #include "heed/search/profile_check.h"
+#include "heed/train/resuming.h"
 
 namespace heed::cli {
 namespace {
@@ -19,7 +20,7 @@ class DeviceVerb : public Verb {
                      false);
     flags.path("profile", profile_, "database of this device's profile; one per user if not given");
     flags.option("check", check_,
-                 "measure so many random models whole and compare with the sums of their pieces");
+                 "measure this many random models as a whole and compare with the sums of their pieces");
     flags.flag("json", json_, "print JSON");
   }
 
@@ -40,7 +41,7 @@ class DeviceVerb : public Verb {
 
  private:
   static void stop_if_asked() {
-    if (StopSignals::asked()) throw Error("interrupted; the same command goes on", kInterrupted);
+    if (StopSignals::asked()) throw train::interrupted_run();
   }
 
   static void fill(const spec::Space& space, measure::DeviceProfile& profile) {
@@ -60,7 +61,8 @@ class DeviceVerb : public Verb {
         });
     if (!json_) {
       std::printf(
-          "sums of pieces against %lld random models measured whole: off by %.1f%% median, %.1f%% at the "
+          "sums of pieces against %lld random models measured as a whole: off by %.1f%% median, %.1f%% at "
+          "the "
           "95th "
           "percentile, %.1f%% at most\n",
           static_cast<long long>(check_), 100 * found.errors.median, 100 * found.errors.p95,
@@ -115,7 +117,7 @@ class DeviceVerb : public Verb {
       row.date = std::max(row.date, profile.date(key).substr(0, 10));
     }
     if (rows.empty()) {
-      std::printf("nothing is measured yet; `heed device SPACE` does\n");
+      std::printf("nothing is measured yet; run `heed device SPACE`\n");
       return;
     }
     std::printf("\n%-16s %-6s %7s %6s %7s %11s %11s %7s  %s\n", "backbone", "block", "length", "width",
@@ -138,7 +140,7 @@ class DeviceVerb : public Verb {
 
 VerbEntry device_verb() {
   return {"device",
-          "Measures how long blocks take on this machine, and shows what is known.",
+          "Measures how long blocks take on this machine, and shows the results.",
           {"heed device", "heed device letters --check 30"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<DeviceVerb>(); }};
 }

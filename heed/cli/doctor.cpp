@@ -42,7 +42,7 @@ class Doctor : public Verb {
     line("threads", text(device.threads));
     line("instructions", device.instructions + instructions_known());
     line("products", text(device.products, ", ", format_count(peak), "FLOP/s at best"));
-    line("memory", text(format_bytes(device.memory), ", ", format_bytes(device.available), " may be taken"));
+    line("memory", text(format_bytes(device.memory), ", ", format_bytes(device.available), " available"));
     line("huge pages", device.huge_pages);
     line("database", store::database_library());
     line("others", text(static_cast<int>(100 * load + 0.5), "% of a core in use by others"));
@@ -79,7 +79,7 @@ class Doctor : public Verb {
 
 VerbEntry doctor_verb() {
   return {"doctor",
-          "Says what heed finds on this machine, and what may slow it down.",
+          "Reports what heed finds on this machine, and what may slow it down.",
           {"heed doctor", "heed doctor --json"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Doctor>(); }};
 }

@@ -14,6 +14,7 @@
 #include "heed/train/corpus_tokens.h"
 #include "heed/train/evaluation.h"
 #include "heed/train/run.h"
+#include "heed/train/tasks.h"
 
 namespace heed::cli {
 namespace {
@@ -26,7 +27,7 @@ class Eval : public Verb {
     flags.option("part", part_, "train, valid or test");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
     flags.path("cache", cache_, "folder for the tokens of the text; a temporary one if not given");
-    flags.option("max-tokens", most_, "stop after so many tokens, 0 for all");
+    flags.option("max-tokens", most_, "stop after this many tokens, 0 for all");
     flags.flag("json", json_, "print JSON");
     protocol_.declare(flags);
   }
@@ -46,13 +47,14 @@ class Eval : public Verb {
     for (const std::string& note : tokens.corpus.notes()) std::fprintf(stderr, "%s\n", note.c_str());
     check_vocabulary(subject, *tokens.tokenizer);
     const data::TokenStream stream = tokens.stream(split);
-    // More than the text has would be padding, at a cost that grows with its square.
+    // A longer segment than the text would be padding, at a quadratic cost.
     protocol.length = std::clamp<int64_t>(stream.size() / protocol.batch - 1, 1, protocol.length);
-    const auto batches = train::scoring_batches(protocol, stream);
-    graph::Variables variables;
-    train::Scorer scorer(subject.recipe.model, protocol, variables, true);
+    const auto batches =
+        train::task_of(subject.recipe.model, subject.recipe.training).scoring_batches(protocol, stream);
+    const auto parameters = std::make_shared<graph::NamedTensors>();
+    train::Scorer scorer(subject.recipe.model, protocol, parameters, model::WeightForm::kPacked);
     model::fill_weights(
-        scorer.graph(), scorer.weights(), variables,
+        scorer.graph(), scorer.weights(), *parameters,
         [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
     ProgressLine progress;
     const double begin = now_seconds();
@@ -109,7 +111,7 @@ class Eval : public Verb {
 
 VerbEntry eval_verb() {
   return {"eval",
-          "Scores a model on a text: perplexity and bits, with the protocol they were taken by.",
+          "Scores a model on a text: perplexity and bits, with the evaluation protocol.",
           {"heed eval run --data book.txt", "heed eval run --data other.txt --reader whole"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Eval>(); }};
 }

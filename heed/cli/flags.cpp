@@ -71,6 +71,14 @@ void Flags::option(const std::string& name, std::string& value, const std::strin
   add_value(name, kind, value, meaning, [](const std::string& word, const std::string&) { return word; });
 }
 
+void Flags::option(const std::string& name, std::string& value, const std::string& meaning,
+                   void (*check)(const std::string& word)) {
+  add_value(name, "TEXT", value, meaning, [check](const std::string& word, const std::string&) {
+    check(word);
+    return word;
+  });
+}
+
 void Flags::path(const std::string& name, std::string& value, const std::string& meaning) {
   option(name, value, meaning, "PATH");
 }

@@ -1,5 +1,5 @@
-// Where a verb declares what it takes. Each thing is written down once: parsing, help, the manual page and
-// completion are readings of the list.
+// The flags and arguments of a verb, each declared once: parsing, help, the manual page and completion follow
+// from the list.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct Argument {
   std::string name;      // "max-steps"; of one letter: a short form only
   char letter = 0;       // a short form beside the name, such as 'o'
   std::string kind;      // COUNT, NUMBER, TIME, SIZE, PATH, TEXT; empty for a switch
-  std::string fallback;  // what it is when not given, where that is a value
+  std::string fallback;  // the default, if it is a value
   std::string meaning;
   bool positional = false, required = false, several = false;
-  std::function<void(const std::vector<std::string>&)> take;  // the words given; none for a switch
+  std::function<void(const std::vector<std::string>&)> take;  // gets the words given; none for a switch
 
   std::string dashed() const { return (name.size() == 1 ? "-" : "--") + name; }
 };
@@ -34,6 +34,9 @@ class Flags {
   void flag(const std::string& name, bool& value, const std::string& meaning);
   void option(const std::string& name, std::string& value, const std::string& meaning,
               const std::string& kind = "TEXT");
+  // `check` throws if the word is wrong. It runs before anything else on the command line is refused.
+  void option(const std::string& name, std::string& value, const std::string& meaning,
+              void (*check)(const std::string& word));
   void path(const std::string& name, std::string& value, const std::string& meaning);
   void option(const std::string& name, int64_t& value, const std::string& meaning);  // 5000, 300K, 2.5M
   void option(const std::string& name, double& value, const std::string& meaning);

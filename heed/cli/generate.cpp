@@ -22,13 +22,13 @@ class Generate : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of a model or of a run", true);
-    flags.option("p,prompt", prompt_, "text to go on from");
+    flags.option("p,prompt", prompt_, "text to continue");
     flags.option("n,tokens", count_, "most tokens to generate");
     flags.option("memory", memory_,
-                 "tokens that attention sees before the present one, 0 for the model's own");
-    flags.flag("ignore-end", ignore_end_, "go on after the token that ends a text");
-    flags.flag("no-prompt", no_prompt_, "print only what is new");
-    flags.flag("json", json_, "print JSON, when all is written");
+                 "tokens that attention sees before the current one, 0 for the model's own");
+    flags.flag("ignore-end", ignore_end_, "continue after the token that ends a text");
+    flags.flag("no-prompt", no_prompt_, "print only the new text");
+    flags.flag("json", json_, "print JSON at the end");
     sampling_.declare(flags);
   }
 
@@ -42,7 +42,7 @@ class Generate : public Verb {
     check_vocabulary(subject, *tokenizer);
     infer::Sampler sampler(sampling_.over({}, "generate"));
     std::vector<int32_t> ids = encode(*tokenizer);
-    // Nothing to go on from: the end of a text before, or the first word there is.
+    // Without a prompt: the end of an earlier text, or the first word of the vocabulary.
     if (ids.empty()) ids.push_back(tokenizer->end() >= 0 ? tokenizer->end() : 0);
     infer::Session session(
         subject.recipe.model, memory_ > 0 ? memory_ : infer::usual_memory(subject.recipe),
@@ -84,7 +84,7 @@ class Generate : public Verb {
                  format_seconds(prompted - begin).c_str(), static_cast<long long>(writer.written()),
                  static_cast<double>(writer.written()) / (end - prompted),
                  format_bytes(session.memory().peak()).c_str());
-    if (StopSignals::asked()) throw Error("interrupted", kInterrupted);
+    if (StopSignals::asked()) throw interrupted_error("interrupted");
   }
 
  private:
@@ -97,7 +97,7 @@ class Generate : public Verb {
     } catch (const Error& error) {
       throw usage_error("generate: this model cannot read the prompt: ", error.what());
     }
-    // Words end every text with the end of its line; a prompt goes on.
+    // The word tokenizer ends every text with an end of line; a prompt continues.
     if (!ids.empty() && ids.back() == tokenizer.end() && !prompt_.ends_with('\n') &&
         tokenizer.decode(ids).ends_with('\n'))
       ids.pop_back();
@@ -114,7 +114,7 @@ class Generate : public Verb {
 
 VerbEntry generate_verb() {
   return {"generate",
-          "Goes on from a text, token by token.",
+          "Continues a text, token by token.",
           {"heed generate run -p \"In the beginning\" -n 200 --temperature 0.7",
            "heed generate run -p \"In the beginning\" --top-k 20 --seed 7"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Generate>(); }};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kColumns = 100;
 
-// "  name   meaning", the meaning from a column on, in as many lines as it takes.
+// "  name   meaning", the meaning wrapped from a column on.
 void entry(std::ostream& out, const std::string& name, const std::string& meaning, size_t column = 30) {
   std::string line = "  " + name;
   if (line.size() + 2 > column) {
@@ -50,15 +50,15 @@ const std::vector<Explained> kExitCodes = {
     {"1", "failed: a file, the machine or its memory; the message says what to do"},
     {"2", "the command line, or a file written by hand, is wrong"},
     {"3", "nothing fits the limits that were asked for"},
-    {"130", "interrupted; train, search, rank and device have saved, and the same command goes on"},
+    {"130", "interrupted; train, search, supernet, rank and device have saved, and the same command resumes"},
 };
 
 const std::vector<Explained> kVariables = {
     {"HEED_PROFILE", "database of this device's profile, instead of one in the user's cache"},
-    {"HEED_RECIPES", "folder of recipes, instead of those heed came with"},
-    {"HEED_SPACES", "folder of spaces, instead of those heed came with"},
-    {"HEED_ISA", "v3 or v4: run the kernels for AVX2 or for AVX-512, not for the most the processor has"},
-    {"NO_COLOR", "nothing is coloured in any case; TERM=dumb also stops lines from being rewritten"},
+    {"HEED_RECIPES", "folder of recipes, instead of those installed with heed"},
+    {"HEED_SPACES", "folder of spaces, instead of those installed with heed"},
+    {"HEED_ISA", "v3 or v4: run the kernels for AVX2 or for AVX-512, not for the best the processor has"},
+    {"NO_COLOR", "output is never coloured; TERM=dumb also stops lines from being rewritten"},
 };
 
 std::string spelling(const Argument& argument) {
@@ -87,13 +87,13 @@ std::string program_help() {
   out << kAbout << "\n\nUsage: heed VERB [OPTIONS] ...\n\nVerbs:\n";
   for (const VerbEntry& verb : verbs()) entry(out, verb.name, verb.summary, 14);
   out << "\nOptions:\n";
-  entry(out, "-h, --help", "say what the program, or a verb, takes", 14);
-  entry(out, "--version", "say which heed this is, and with which libraries it works", 14);
+  entry(out, "-h, --help", "show the options of the program or of a verb", 14);
+  entry(out, "--version", "show the version of heed and of its libraries", 14);
   out << "\n";
   for (const char* sentence : kCustoms) out << sentence << "\n";
   out << "\nExit codes:\n";
   for (const Explained& code : kExitCodes) entry(out, code.name, code.meaning, 14);
-  out << "\n`heed VERB --help` tells more, with examples.\n";
+  out << "\nSee `heed VERB --help` for more, with examples.\n";
   return out.str();
 }
 
@@ -114,7 +114,7 @@ std::string verb_help(const VerbEntry& verb) {
   for (const Argument& argument : flags.arguments()) {
     if (!argument.positional) entry(out, spelling(argument), explanation(argument));
   }
-  entry(out, "-h, --help", "say this");
+  entry(out, "-h, --help", "show this help");
   out << (verb.examples.size() == 1 ? "\nExample:\n" : "\nExamples:\n");
   for (const std::string& example : verb.examples) out << "  " << example << '\n';
   return out.str();

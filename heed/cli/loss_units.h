@@ -5,8 +5,8 @@
 
 namespace heed::cli {
 
-// "1.2345 bpc" of characters, "ppl 12.34" of other tokens; with "(1.234 bits per byte)" where it is known how
-// many bytes a token stands for.
+// "1.2345 bpc" of characters, "ppl 12.34" of other tokens; with "(1.234 bits per byte)" if the bytes
+// per token are known.
 std::string format_loss(double nats, bool bits, double bytes_per_token = 0);
 
 }  // namespace heed::cli

@@ -17,6 +17,25 @@
 namespace heed::cli {
 namespace {
 
+// Exit codes of the program; help.cpp explains them. No other file knows them.
+enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kInfeasible = 3, kInterrupted = 130 };
+
+ExitCode exit_code(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kUsage:
+      return kUsage;
+    case ErrorKind::kInfeasible:
+      return kInfeasible;
+    case ErrorKind::kInterrupted:
+      return kInterrupted;
+    case ErrorKind::kDamaged:
+    case ErrorKind::kSystem:
+    case ErrorKind::kDiverged:
+      break;
+  }
+  return kFailed;
+}
+
 void add(CLI::App& app, const Argument& argument) {
   std::string names = argument.positional ? argument.name : argument.dashed();
   if (argument.letter) names = std::string("-") + argument.letter + "," + names;
@@ -44,7 +63,7 @@ std::vector<std::string> words_of(int argc, char** argv) {
   return words;
 }
 
-// What was wrong with the words after `heed VERB`, in our own: CLI11 does not know what was meant.
+// What is wrong with the words after `heed VERB`, in our own message: CLI11 does not suggest a correction.
 Error parse_failure(const CLI::ParseError& error, const CLI::App& app, const std::string& verb) {
   std::string message = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
@@ -60,20 +79,20 @@ Error parse_failure(const CLI::ParseError& error, const CLI::App& app, const std
       if (flag) break;
     }
   }
-  return usage_error(verb, ": ", message, message.ends_with("?") ? " `" : "; `", "heed ", verb,
-                     " --help` tells more");
+  return usage_error(verb, ": ", message, message.ends_with("?") ? " See `" : "; see `", "heed ", verb,
+                     " --help`");
 }
 
-int run(int argc, char** argv) {
+void run(int argc, char** argv) {
   std::vector<std::string> words = words_of(argc, argv);
-  if (words.empty()) throw usage_error("give a verb: ", verbs().names(), "; `heed --help` tells more");
+  if (words.empty()) throw usage_error("give a verb: ", verbs().names(), "; see `heed --help`");
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     std::printf("%s", (words.size() > 1 ? verb_help(verbs().find(words[1])) : program_help()).c_str());
-    return kDone;
+    return;
   }
   if (words[0] == "--version") {
     std::printf("%s", version_text().c_str());
-    return kDone;
+    return;
   }
   if (words[0].starts_with("-")) {
     const std::string guess = nearest(words[0], {"--help", "--version"});
@@ -90,7 +109,7 @@ int run(int argc, char** argv) {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::CallForHelp&) {
     std::printf("%s", verb_help(entry).c_str());
-    return kDone;
+    return;
   } catch (const CLI::ParseError& error) {
     throw parse_failure(error, app, entry.name);
   }
@@ -103,9 +122,8 @@ int run(int argc, char** argv) {
   if (verb->threads.size() > 1 && !verb->sweeps_threads())
     throw usage_error("--threads: ", threads, " asked for; ", entry.name, " takes one number");
   set_thread_count(static_cast<int>(verb->threads.front()));
-  if (verb->computes()) kernels::isa();  // says now if this CPU cannot run heed
+  if (verb->computes()) kernels::isa();  // throws now if this CPU cannot run heed
   verb->run();
-  return kDone;
 }
 
 }  // namespace
@@ -115,13 +133,13 @@ int main(int argc, char** argv) {
   heed::cli::hold_closed_streams();
   heed::keep_idle_threads_quiet(argv);
   try {
-    heed::cli::watch_signals();
-    const int code = heed::cli::run(argc, argv);
+    heed::cli::watch_signals(heed::cli::kFailed);
+    heed::cli::run(argc, argv);
     heed::cli::finish_output();
-    return code;
+    return heed::cli::kDone;
   } catch (const heed::Error& error) {
     std::fprintf(stderr, "heed: %s\n", error.what());
-    return error.code();
+    return heed::cli::exit_code(error.kind());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "heed: out of memory; choose a smaller model or batch\n");
   } catch (const std::filesystem::filesystem_error& error) {
@@ -130,5 +148,5 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     std::fprintf(stderr, "heed: %s\n", error.what());
   }
-  return heed::kFailed;
+  return heed::cli::kFailed;
 }

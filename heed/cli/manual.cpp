@@ -9,7 +9,7 @@
 namespace heed::cli {
 namespace {
 
-// As roff takes it: a line that begins with a dot or an apostrophe, and a backslash, mean something there.
+// Escaped for roff: a leading dot or apostrophe, and a backslash, have a meaning there.
 std::string roff(const std::string& plain) {
   std::string out = plain.starts_with('.') || plain.starts_with('\'') ? "\\&" : "";
   for (const char c : plain) {
@@ -36,8 +36,8 @@ std::string man_page() {
       << ".SH DESCRIPTION\n"
       << roff(kAbout) << "\n";
   for (const char* sentence : kCustoms) out << roff(sentence) << "\n";
-  roff_entry(out, "-h, --help", "say what the program, or a verb, takes");
-  roff_entry(out, "--version", "say which heed this is, and with which libraries it works");
+  roff_entry(out, "-h, --help", "show the options of the program or of a verb");
+  roff_entry(out, "--version", "show the version of heed and of its libraries");
   for (const VerbEntry& entry : verbs()) {
     const auto verb = entry.make();
     std::string threads;
@@ -83,7 +83,7 @@ std::string markdown_index() {
 class ManualVerb : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("verb", verb_, "with --markdown: of this verb alone; without one, the list of verbs",
+    flags.positional("verb", verb_, "with --markdown: the page of this verb; without one, the list of verbs",
                      false);
     flags.flag("markdown", markdown_, "a page as in docs/verbs instead of the manual page");
   }
@@ -93,7 +93,7 @@ class ManualVerb : public Verb {
   void run() override {
     if (!verb_.empty() && !markdown_)
       throw usage_error("manual: the manual page is of the whole program; `heed ", verb_,
-                        " --help` tells about one verb, and so does `heed manual --markdown ", verb_, "`");
+                        " --help` describes one verb, and so does `heed manual --markdown ", verb_, "`");
     const std::string all = !markdown_      ? man_page()
                             : verb_.empty() ? markdown_index()
                                             : markdown(verbs().find(verb_));

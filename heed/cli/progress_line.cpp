@@ -18,13 +18,13 @@ bool rewrites_lines() {
   return isatty(STDERR_FILENO) && kind && std::string(kind) != "dumb";
 }
 
-// What fits on one row of the terminal: no more can be rewritten.
+// Cut to one row of the terminal: more cannot be rewritten.
 std::string fitted(const std::string& line) {
   winsize window{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || line.size() < window.ws_col || window.ws_col == 0)
     return line;
   size_t end = window.ws_col - 1u;
-  while (end > 0 && (line[end] & 0xc0) == 0x80) --end;  // no half of a letter
+  while (end > 0 && (line[end] & 0xc0) == 0x80) --end;  // never cut inside a character
   return line.substr(0, end);
 }
 

@@ -8,12 +8,12 @@
 
 #include "heed/base/files.h"
 #include "heed/base/units.h"
-#include "heed/cli/progress_line.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
-#include "heed/cli/stop_signals.h"
+#include "heed/cli/terminal_observer.h"
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
+#include "heed/spec/space_definition.h"
 #include "heed/store/json_file.h"
 #include "heed/store/run_folder.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kShownMismatches = 5;
 
-class Observer : public search::TrainedModelsObserver {
+class Observer : public TerminalObserver<search::TrainedModelsObserver> {
  public:
   explicit Observer(int64_t models) : models_(models) {}
   void begin(int64_t model, const std::string& key) override {
@@ -37,13 +37,11 @@ class Observer : public search::TrainedModelsObserver {
                     r.loss, ", ETA ", format_seconds(left)),
                r.step == r.steps);
   }
-  void note(const std::string&) override {}
-  bool stop() override { return StopSignals::asked(); }
+  void note(const std::string&) override {}  // of each of many runs
 
  private:
-  ProgressLine line_;
   int64_t models_, model_ = 0;
-  double seconds_ = 0;  // a model takes, at most so far
+  double seconds_ = 0;  // per model, the most so far
 };
 
 class Rank : public Verb {
@@ -53,14 +51,14 @@ class Rank : public Verb {
     flags.option("space", space_, "instead of a table: train random models of this space");
     flags.option("models", models_, "with --space: how many, 20 if not given");
     flags.path("o,out", out_,
-               "folder for ranking.json, and with --space for the models; the same command goes on");
+               "folder for ranking.json, and with --space for the models; the same command resumes");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
-    flags.option("proxy", names_,
-                 "which scores, with commas between them, those that only count if not given: " +
-                     search::proxies().names());
+    flags.option(
+        "proxy", names_,
+        "scores, separated by commas; those that only count if not given: " + search::proxies().names());
     sample_.declare(flags);
-    flags.option("backbone", backbone_, "of rows that do not tell: " + spec::backbones().names());
+    flags.option("backbone", backbone_, "of rows that do not name one: " + spec::backbones().names());
     flags.flag("json", json_, "print JSON");
   }
 
@@ -72,7 +70,7 @@ class Rank : public Verb {
       throw usage_error("rank: --models and --max-steps go with --space; the models of a table are trained");
     if (!backbone_.empty()) spec::backbones().find(backbone_);
     if (!out_.empty() && std::filesystem::exists(out_) && !std::filesystem::is_directory(out_))
-      throw usage_error("rank: ", out_, " is no folder; give one with -o FOLDER");
+      throw usage_error("rank: ", out_, " is not a folder; give one with -o FOLDER");
     const search::SampleSettings settings = sample_.over({}, "rank");
     validate(settings);
     const std::vector<search::Proxy> proxies = chosen();
@@ -84,6 +82,7 @@ class Rank : public Verb {
     std::optional<TemporaryFolder> temporary;
     if (out_.empty()) temporary.emplace();
     search::Sample sample(settings, temporary ? temporary->path() : std::filesystem::path(out_) / "cache");
+    for (const search::Proxy& proxy : proxies) sample.check(proxy);
     for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy, sample));
     if (!out_.empty())
       store::write_json_object(std::filesystem::path(out_) / "ranking.json", search::to_json(rows, rankings));
@@ -91,10 +90,14 @@ class Rank : public Verb {
   }
 
  private:
-  // What is of another kind, or in use, is refused. More models, other scores and other texts are not: models
-  // that were trained check that themselves.
+  // A folder of another kind, or in use, is refused. More models, other scores and other texts are allowed:
+  // trained models check those themselves.
   void open_folder(const Json& ranking) {
-    if (!out_.empty()) folder_.emplace(out_, Json{{"ranking", ranking}}, run_record());
+    if (out_.empty()) return;
+    folder_.emplace(out_, store::RunKind::kRank, Json{{"ranking", ranking}}, run_record(),
+                    [](const Json& before) {
+                      return Json{{"ranking", spec::with_space_definition(before.value("ranking", Json()))}};
+                    });
   }
 
   std::vector<search::TableRow> from_table() {
@@ -113,16 +116,13 @@ class Rank : public Verb {
     const StopSignals signals;
     Observer observer(request.models);
     open_folder({{"space", request.space.name},
-                 {"space_says", request.space.source},
+                 {spec::kSpaceDefinition, request.space.source},
                  {"seed", seed_},
                  {"steps", request.space.training.steps}});
-    try {
-      return search::train_models(request, observer);
-    } catch (const Error& error) {
-      // Nothing was begun: the next try may be another.
-      if (error.code() == kUsage && !std::filesystem::exists(request.folder / "m001")) folder_->take_back();
-      throw;
-    }
+    std::vector<search::TableRow> rows;
+    folder_->begin([&] { rows = search::train_models(request, observer); },
+                   [&] { return std::filesystem::exists(request.folder / "m001"); });
+    return rows;
   }
 
   std::vector<search::Proxy> chosen() const {
@@ -224,7 +224,7 @@ class Rank : public Verb {
 
 VerbEntry rank_verb() {
   return {"rank",
-          "Tells how well scores that need no training rank models that were trained.",
+          "Measures how well scores that need no training rank trained models.",
           {"heed rank --table models.csv --proxy decoder_params,effective_params",
            "heed rank --space letters --models 20 --data book.txt -o ranked"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Rank>(); }};

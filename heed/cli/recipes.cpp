@@ -17,8 +17,7 @@ std::string size_of(const std::string& about) {
   return end == std::string::npos ? "" : about.substr(0, end);
 }
 
-// As many parts of a sentence, split at its commas, as fit: what is cut first is where in the paper it
-// stands.
+// As many parts of a sentence, split at its commas, as fit: the location in the paper is cut first.
 std::string shortened(const std::string& sentence, size_t width) {
   if (sentence.size() <= width) return sentence;
   const size_t comma = sentence.rfind(',', width);
@@ -38,7 +37,7 @@ class Recipes : public Verb {
       if (name.find(part_) != std::string::npos) recipes.push_back(spec::load_recipe(name));
     }
     if (recipes.empty()) {
-      throw part_.empty() ? failure("there are no recipes; HEED_RECIPES may name another folder")
+      throw part_.empty() ? system_error("there are no recipes; HEED_RECIPES may name another folder")
                           : usage_error("no recipe has '", part_, "' in its name; `heed recipes` lists all");
     }
     json_ ? print_json(recipes) : print_table(recipes);
@@ -83,7 +82,7 @@ class Recipes : public Verb {
 
 VerbEntry recipes_verb() {
   return {"recipes",
-          "Lists the recipes: published models and small ones to begin with.",
+          "Lists the recipes: published models and small ones to start with.",
           {"heed recipes", "heed recipes wt103"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Recipes>(); }};
 }

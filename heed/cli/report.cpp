@@ -38,15 +38,15 @@ class Report : public Verb {
   }
 
  private:
-  // A page of an earlier time is replaced; anything else stays.
+  // An earlier page is replaced; any other file stays.
   void check_out() const {
     if (out_.empty()) throw usage_error("report: give a file with -o FILE.html");
     if (!fs::exists(out_)) return;
     if (!fs::is_regular_file(out_))
-      throw usage_error("report: ", out_, " is no file; give one with -o FILE.html");
+      throw usage_error("report: ", out_, " is not a file; give one with -o FILE.html");
     const MappedFile before(out_);
     if (before.size() > 0 && !report::is_page(before.text()))
-      throw usage_error("report: ", out_, " is there and no page of heed's; give another file");
+      throw usage_error("report: ", out_, " exists and is not a page of heed; give another file");
   }
 
   std::vector<std::string> runs_;

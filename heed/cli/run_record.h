@@ -1,4 +1,4 @@
-// What every run writes down about the program and the machine it ran on, in its run.json.
+// What every run records about the program and the machine, in its run.json.
 #pragma once
 
 #include "heed/base/fields.h"

@@ -5,22 +5,20 @@
 #include <cstdio>
 
 #include "heed/base/units.h"
-#include "heed/cli/progress_line.h"
 #include "heed/cli/run_record.h"
-#include "heed/cli/search_supernet.h"
 #include "heed/cli/settings_flags.h"
-#include "heed/cli/stop_signals.h"
+#include "heed/cli/strategy_flags.h"
+#include "heed/cli/terminal_observer.h"
 #include "heed/cli/user_profile.h"
-#include "heed/measure/session_timing.h"
+#include "heed/measure/timing.h"
 #include "heed/search/search_run.h"
 #include "heed/spec/arch.h"
 
 namespace heed::cli {
 namespace {
 
-class Observer : public search::SearchObserver {
+class Observer : public TerminalObserver<search::SearchObserver> {
  public:
-  void note(const std::string& sentence) override { line_.say(sentence); }
   void profiling(const search::ProfileProgress& p) override {
     if (p.done < p.all) line_.count("profiling this device", p.done, p.all, "timings", p.share);
   }
@@ -31,48 +29,38 @@ class Observer : public search::SearchObserver {
   void measuring(size_t done, size_t all) override {
     line_.count("measuring whole models", done, all, "rounds");
   }
-  bool stop() override { return StopSignals::asked(); }
-
- private:
-  ProgressLine line_;
 };
 
 class Search : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("space", space_,
-                     "name of a space or a TOML file; with --strategy supernet, of a recipe or its file",
-                     false);
-    flags.path("o,out", out_, "folder of the search; the same command goes on where it stopped");
+    flags.positional("space", space_, "name of a space or a TOML file", false);
+    flags.path("o,out", out_, "folder of the search; the same command resumes where it stopped");
     flags.seconds("max-latency", latency_, "for a whole segment, such as 20ms");
     flags.bytes("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
-    flags.option("max-parameters", parameters_, "all of them, such as 12M");
-    flags.option("strategy", request_.strategy, search::strategies().names());
-    flags.option("proxy", request_.proxy, "what stands for quality: " + search::proxies().names());
+    flags.option("max-parameters", parameters_, "in total, such as 12M");
+    flags.option("strategy", request_.strategy, search::strategies().names(), check_strategy);
+    flags.option("proxy", request_.proxy, "score that estimates quality: " + search::proxies().names());
     flags.flag("measure-all", request_.measure_all,
-               "time every candidate whole instead of summing its pieces");
+               "time every candidate as a whole instead of summing its pieces");
     flags.option("keep", request_.keep, "how many models of the frontier to measure and report, about");
     flags.flag("no-baselines", no_baselines_, "measure no published models beside the frontier");
     flags.path("profile", profile_, "database of this device's profile; one per user if not given");
     flags.flag("list", list_, "list the spaces");
     flags.flag("json", json_, "print JSON");
     sample_.declare(flags);
-    settings_.declare(flags);
-    supernet_.declare(flags);
+    strategy_flags_.declare(flags);
   }
 
   void run() override {
     if (list_) return list();
-    if (!search::strategies().find(request_.strategy).make) return run_supernet();
-    if (const std::string flag = supernet_.first_given(); !flag.empty())
-      throw usage_error("search: --", flag, " belongs to --strategy supernet; this is ", request_.strategy);
     if (space_.empty()) throw usage_error("search: name a space; `heed search --list` shows them");
     if (out_.empty()) throw usage_error("search: give a folder with -o FOLDER");
     request_.space = spec::load_space(space_);
     if (latency_) request_.limits.latency = *latency_;
     if (memory_) request_.limits.memory = *memory_;
     if (parameters_) request_.limits.total = *parameters_;
-    request_.settings = settings_.over({}, "search");
+    request_.settings = strategy_flags_.settings_of(request_.strategy);
     request_.sample = sample_.over({}, "search");
     request_.baselines = !no_baselines_;
     request_.folder = out_;
@@ -89,41 +77,21 @@ class Search : public Verb {
     json_ ? void(std::printf("%s\n", to_json(result).dump(2).c_str())) : print(result);
     warn(result);
     if (result.models.empty())
-      throw Error(
-          "search: every model measured breaks a limit; loosen it, or search again on a quiet machine, "
-          "in both cases with another folder",
-          kInfeasible);
+      throw infeasible_error(
+          "search: every model measured exceeds a limit; loosen it, or search again on a quiet machine, "
+          "in both cases with another folder");
   }
 
  private:
-  void run_supernet() {
-    const search::SearchRequest usual;
-    std::string other = settings_.first_given({"seed"});
-    if (other.empty()) other = sample_.first_given({"data"});
-    for (const auto& [flag, given] : {std::pair{"max-latency", latency_.has_value()},
-                                      {"max-memory", memory_.has_value()},
-                                      {"max-parameters", parameters_.has_value()},
-                                      {"measure-all", request_.measure_all},
-                                      {"no-baselines", no_baselines_},
-                                      {"proxy", request_.proxy != usual.proxy},
-                                      {"keep", request_.keep != usual.keep}}) {
-      if (given) other = flag;
-    }
-    if (!other.empty())
+  static void check_strategy(const std::string& name) {
+    if (name == "supernet")
       throw usage_error(
-          "search: --", other,
-          " belongs to searches of a space; a supernet takes its sizes from the recipe, and what "
-          "time is worth from --latency-term");
-    supernet_.run(
-        {.recipe = space_,
-         .data = sample_.over({}, "search").data,
-         .out = out_,
-         .profile = profile_,
-         .seed = settings_.given("seed") ? std::optional(settings_.over({}, "search").seed) : std::nullopt,
-         .json = json_});
+          "search: the supernet is now a separate verb with the same flags: heed supernet RECIPE --data TEXT "
+          "-o RUN; see `heed supernet --help`");
+    search::strategies().find(name);
   }
 
-  // Sums of pieces are within a few percent of whole models on a machine that does nothing else.
+  // Sums of pieces are within a few percent of whole models on an idle machine.
   static void warn(const search::SearchResult& r) {
     std::vector<double> ratios;
     for (const auto* models : {&r.models, &r.dropped}) {
@@ -151,21 +119,22 @@ class Search : public Verb {
     if (json_) std::printf("%s\n", json.dump(2).c_str());
   }
 
-  static std::string blocks_of(const spec::ModelSpec& model) {
-    std::string blocks = spec::format_arch(model.letters());
-    const auto add = [&](const char* name, const std::vector<int64_t>& list, const char* letters) {
-      if (model.letters().find_first_of(letters) == std::string::npos) return;
-      const auto [least, most] = std::minmax_element(list.begin(), list.end());
-      blocks += *least == *most ? text(", ", name, " ", *least) : text(", ", name, " ", *least, "..", *most);
-    };
-    add("heads", model.heads, "s");
-    add("inner", model.inner, "f");
-    add("projection", model.projection, "ra");
-    return text(blocks, ", width ", model.width);
+  static std::string describe_blocks(const spec::ModelSpec& model) {
+    std::string line = spec::format_arch(model.letters());
+    for (const spec::Size& size : spec::sizes()) {
+      std::vector<int64_t> values;
+      for (const spec::Block& block : model.blocks()) {
+        if (block[size.name] > 0) values.push_back(block[size.name]);
+      }
+      if (values.empty()) continue;
+      const auto [least, most] = std::minmax_element(values.begin(), values.end());
+      line += text(", ", size.name, " ", *least, *least == *most ? "" : text("..", *most));
+    }
+    return text(line, ", width ", model.width);
   }
 
   void print(const search::SearchResult& r) const {
-    if (request_.strategy == "exact") {
+    if (search::strategies().find(request_.strategy).is_exhaustive) {
       std::printf("%zu of 10^%.1f models are on the frontier of score, latency and memory\n\n", r.frontier,
                   request_.space.log10_size());
     } else {
@@ -189,7 +158,7 @@ class Search : public Verb {
                     static_cast<double>(b.planned) / static_cast<double>(rival->planned));
     }
     for (const auto& m : r.dominated)
-      std::printf("left out: %s, measured at %s with %s, is no better than another\n", m.name.c_str(),
+      std::printf("left out: %s, measured at %s with %s, is not better than another\n", m.name.c_str(),
                   format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str());
     for (const auto& m : r.dropped)
       std::printf("dropped: %s was predicted at %s and measured at %s, planned %s: beyond the limit on %s\n",
@@ -212,16 +181,15 @@ class Search : public Verb {
                 format_count(static_cast<double>(m.predicted.cost.decoder)).c_str(),
                 predicted > 0 ? format_seconds(predicted).c_str() : "-",
                 format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
-                blocks_of(m.model).c_str());
+                describe_blocks(m.model).c_str());
   }
 
   std::string space_, out_, profile_;
   std::optional<double> latency_;
   std::optional<int64_t> memory_, parameters_;
   search::SearchRequest request_;
-  SettingsFlags<search::SearchSettings> settings_;
+  StrategyFlags strategy_flags_;
   SettingsFlags<search::SampleSettings> sample_;
-  SupernetSearch supernet_;
   bool list_ = false, json_ = false, no_baselines_ = false;
 };
 
@@ -230,8 +198,7 @@ class Search : public Verb {
 VerbEntry search_verb() {
   return {"search",
           "Finds the best models of a space for this device, within limits on time and memory.",
-          {"heed search --list", "heed search letters --max-latency 20ms --max-memory 48MiB -o found",
-           "heed search --strategy supernet txl-3m-bytes --data book.txt -o where --layers 12 --dry-run"},
+          {"heed search --list", "heed search letters --max-latency 20ms --max-memory 48MiB -o found"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Search>(); }};
 }
 

@@ -16,7 +16,7 @@ class Serve : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positionals("run", runs_, "folders of runs, or a device's profile");
-    flags.option("port", port_, "of 127.0.0.1; 0: any that is free");
+    flags.option("port", port_, "port on 127.0.0.1; 0: any free one");
     flags.path("profile", profile_, "device's profile shown beside searches; the user's own if not given");
   }
 
@@ -41,7 +41,7 @@ class Serve : public Verb {
 
 VerbEntry serve_verb() {
   return {"serve",
-          "Shows runs in the browser while they go on, on this machine alone.",
+          "Shows runs in the browser while they run, on this machine only.",
           {"heed serve found run", "heed serve run --port 0"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Serve>(); }};
 }

@@ -4,7 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/cli/user_profile.h"
-#include "heed/report/views.h"
+#include "heed/store/run_folder.h"
 
 namespace heed::cli {
 
@@ -16,12 +16,12 @@ std::vector<fs::path> shown_runs(const std::vector<std::string>& named, const st
   bool searched = false;
   for (const std::string& name : named) {
     if (!fs::exists(name))
-      throw usage_error(verb, ": ", name, " is not there; give folders that were made with -o");
+      throw usage_error(verb, ": ", name, " does not exist; give folders that were made with -o");
     if (std::ranges::find(runs, fs::path(name)) == runs.end()) runs.emplace_back(name);
-    searched = searched || report::views().find("search").is_in(name);
+    searched = searched || store::run_kind(name) == store::RunKind::kSearch;
   }
   if (!profile.empty() && !fs::exists(profile))
-    throw usage_error(verb, ": --profile ", profile, " is not there");
+    throw usage_error(verb, ": --profile ", profile, " does not exist");
   if (!profile.empty() || searched) {
     const fs::path file = profile_path(profile);
     if (fs::exists(file) && std::ranges::find(runs, file) == runs.end()) runs.push_back(file);

@@ -1,13 +1,13 @@
-// Standard output and standard error, when they are closed, full or gone.
+// Standard output and standard error that are closed or full.
 #pragma once
 
 namespace heed::cli {
 
-// To be called before anything is opened: a file that got the number of a closed stream would receive what is
-// printed. Writing to what was closed fails, or in the case of standard error goes nowhere.
+// Call it before anything is opened: a file with the number of a closed stream would receive what is printed.
+// Writing to a closed stream fails; to standard error it is discarded.
 void hold_closed_streams();
 
-// An Error if anything that was printed did not get out.
+// Throws if any output could not be written.
 void finish_output();
 
 }  // namespace heed::cli

@@ -1,13 +1,14 @@
-// SIGINT and SIGTERM, as a question that long work asks itself.
+// SIGINT and SIGTERM, which long work polls.
 #pragma once
 
 namespace heed::cli {
 
-// To be called first thing in the program, before there are other threads. From then on both signals wait for
-// a thread of their own and no handler ever runs for them: while oneDNN 2.6 computes a product the stack
-// pointer may point at its packed numbers, and whatever a signal pushes there spoils the heap. Files that
-// grow beyond a limit or are cut off while they are read end in words instead of silence.
-void watch_signals();
+// Call it first in the program, before there are other threads. From then on both signals are handled by
+// their own thread and no signal handler runs: while oneDNN 2.6 computes a product the stack pointer may
+// point at its packed numbers, and a signal frame there would corrupt the heap. Files that grow beyond a
+// limit or are truncated while they are read give an error message; after the latter the program exits with
+// `lost_page_code`.
+void watch_signals(int lost_page_code);
 
 // While it lives, the first signal only asks to stop; a second one ends the program at once.
 class StopSignals {

@@ -23,7 +23,7 @@ Subject load_subject(const std::string& name) {
     if (fs::is_directory(name))
       throw usage_error("'", name, "' is a folder without a model: no config.json beside a model.safetensors",
                         fs::exists(fs::path(name) / "metrics.jsonl")
-                            ? "; the run has not saved one yet, let `heed train` go on"
+                            ? "; the run has not saved one yet, let `heed train` continue"
                             : "");
     return {spec::load_recipe(name), nullptr};
   }
@@ -38,7 +38,7 @@ Subject load_trained(const std::string& name) {
     const std::vector<std::string> recipes = spec::recipe_names();
     if (std::find(recipes.begin(), recipes.end(), name) == recipes.end())
       throw usage_error("'", name,
-                        "' is not there; give the folder of a run (heed train -o FOLDER) or of a model: "
+                        "' does not exist; give the folder of a run (heed train -o FOLDER) or of a model: "
                         "config.json, model.safetensors and tokenizer.json");
   }
   Subject subject = load_subject(name);
@@ -49,9 +49,9 @@ Subject load_trained(const std::string& name) {
 }
 
 void check_vocabulary(const Subject& subject, const data::Tokenizer& tokenizer) {
-  if (tokenizer.size() > subject.recipe.model.vocabulary)
+  if (tokenizer.size() > subject.recipe.model.embedding.vocabulary)
     throw usage_error(subject.folder->path().string(), ": tokenizer.json has ", tokenizer.size(),
-                      " tokens, the model ", subject.recipe.model.vocabulary,
+                      " tokens, the model ", subject.recipe.model.embedding.vocabulary,
                       "; it belongs to another model");
 }
 

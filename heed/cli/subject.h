@@ -16,7 +16,7 @@ struct Subject {
 
 // A model folder, a run folder (its "model" is meant), a file or a name of a recipe.
 Subject load_subject(const std::string& name);
-// The same where weights are needed; a recipe is an Error that says how to train it.
+// The same where weights are needed. Throws for a recipe and says how to train it.
 Subject load_trained(const std::string& name);
 // Refuses a tokenizer.json with tokens that the model does not know.
 void check_vocabulary(const Subject& subject, const data::Tokenizer& tokenizer);

@@ -6,27 +6,25 @@
 #include "heed/base/process.h"
 #include "heed/base/units.h"
 #include "heed/cli/loss_units.h"
-#include "heed/cli/progress_line.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
-#include "heed/cli/stop_signals.h"
+#include "heed/cli/terminal_observer.h"
 #include "heed/data/readers.h"
 #include "heed/data/tokenizer.h"
 #include "heed/infer/writer.h"
 #include "heed/measure/timing.h"
 #include "heed/model/model.h"
 #include "heed/store/model_folder.h"
+#include "heed/train/resuming.h"
 #include "heed/train/run.h"
 #include "heed/train/training.h"
 
 namespace heed::cli {
 namespace {
 
-class Observer : public train::RunObserver {
+class Observer : public TerminalObserver<train::RunObserver> {
  public:
   Observer(bool bits, double peak) : bits_(bits), peak_(peak) {}
-
-  void note(const std::string& sentence) override { line_.say(sentence); }
 
   void step(const train::StepReport& r) override {
     char line[240];
@@ -47,10 +45,7 @@ class Observer : public train::RunObserver {
     line_.say(line);
   }
 
-  bool stop() override { return StopSignals::asked(); }
-
  private:
-  ProgressLine line_;
   bool bits_;
   double peak_;
 };
@@ -60,16 +55,18 @@ class Train : public Verb {
   void declare(Flags& flags) override {
     flags.positional("recipe", name_, "name of a recipe or a file", true);
     flags.path("data", data_, "a text file or a folder of them");
-    flags.path("o,out", out_, "folder of the run; the same command goes on where it stopped");
+    flags.path("o,out", out_, "folder of the run; the same command resumes where it stopped");
     flags.option("max-steps", max_steps_, "updates to make; the same as --steps");
     flags.option("tokens", tokens_,
-                 "train on so many tokens, such as 3M: steps follow from batch and length");
+                 "train on this many tokens, such as 3M: steps follow from batch and length");
     flags.seconds("max-time", max_time_,
-                  "stop and save after so long, such as 90s, 5m or 1h; the same command goes on");
+                  "stop and save after this time, such as 90s, 5m or 1h; the same command resumes");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
     flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
+    flags.option("save-dtype", save_dtype_,
+                 "type of the weights in the model folder: f32, f16 or bf16; checkpoints are always f32");
     flags.option("samples", samples_,
                  "tokens to write whenever the model is the best so far, into samples.jsonl; 0: none");
     flags.flag("dry-run", dry_run_, "state parameters, memory and time, then stop");
@@ -80,6 +77,7 @@ class Train : public Verb {
   void run() override {
     train::RunRequest request;
     request.recipe = recipe();
+    request.save_dtype = save_dtype();
     if (!dry_run_ && data_.empty()) throw usage_error("train: give a text to learn from with --data PATH");
     if (!dry_run_ && out_.empty()) throw usage_error("train: give a folder for the run with -o FOLDER");
     request.max_seconds = max_time_.value_or(0);
@@ -100,8 +98,7 @@ class Train : public Verb {
       result = train::run_training(request, observer);
     }
     print(result, bits);
-    if (!result.finished && StopSignals::asked())
-      throw Error("interrupted; the same command goes on", kInterrupted);
+    if (!result.finished && StopSignals::asked()) throw train::interrupted_run();
   }
 
  private:
@@ -121,7 +118,7 @@ class Train : public Verb {
     }
     const auto step = static_cast<long long>(result.step);
     if (result.finished && result.step == result.first) {
-      std::printf("was trained before: %lld steps", step);
+      std::printf("was already trained: %lld steps", step);
     } else {
       std::printf("%s %lld steps in %s", result.finished ? "trained" : "stopped after", step,
                   format_seconds(result.seconds).c_str());
@@ -158,13 +155,19 @@ class Train : public Verb {
     return recipe;
   }
 
-  // The prompt and what follows it. It takes the weights once more, and is left out where they do not fit.
+  DType save_dtype() const {
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16})
+      if (save_dtype_ == name_of(dtype)) return dtype;
+    throw usage_error("train: --save-dtype is '", save_dtype_, "'; give f32, f16 or bf16");
+  }
+
+  // The prompt and its continuation. It needs the weights a second time, and is left out if they do not fit.
   std::string sample(const std::filesystem::path& path, const std::vector<int32_t>& prompt) const {
     const store::ModelFolder model(path);
     const int64_t needed = 8 * model::count_parameters(model.recipe().model).total;
     if (needed > available_memory())
-      throw failure(format_bytes(needed), " are needed for it, ", format_bytes(available_memory()),
-                    " are free");
+      throw system_error(format_bytes(needed), " are needed for it, ", format_bytes(available_memory()),
+                         " are free");
     const auto tokenizer = data::load_tokenizer(path);
     infer::Session session(model.recipe().model, infer::usual_memory(model.recipe()),
                            [&](const std::string& name, const Tensor& into) { model.read(name, into); });
@@ -175,7 +178,7 @@ class Train : public Verb {
     return all + writer.finish();
   }
 
-  // What is asked for; refuses what cannot fit.
+  // The cost of the run. Throws if it does not fit into memory.
   void state(const spec::Recipe& recipe) {
     const auto built = train::build_training_graph(recipe.model, recipe.training);
     const int64_t memory = built.memory().peak(), parameters = model::count_parameters(recipe.model).total;
@@ -194,19 +197,19 @@ class Train : public Verb {
       std::fprintf(
           dry_run_ ? stdout : stderr,
           "%s: %s parameters; %lld steps of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
-          "about %s in all\n",
+          "about %s in total\n",
           name_.c_str(), format_count(static_cast<double>(parameters)).c_str(),
           static_cast<long long>(t.steps), static_cast<long long>(t.batch), static_cast<long long>(t.length),
           static_cast<long long>(t.memory), format_count(built.flops()).c_str(), format_bytes(memory).c_str(),
           format_seconds(seconds).c_str());
     }
     if (memory > train::available_for_training())
-      throw failure("train: ", format_bytes(memory), " are needed, ",
-                    format_bytes(train::available_for_training()),
-                    " are free; choose a smaller --batch or --length, or more --chunks");
+      throw system_error("train: ", format_bytes(memory), " are needed, ",
+                         format_bytes(train::available_for_training()),
+                         " are free; choose a smaller --batch or --length, or more --chunks");
   }
 
-  std::string name_, data_, out_, recipe_tokenizer_, reader_;
+  std::string name_, data_, out_, recipe_tokenizer_, reader_, save_dtype_ = "f32";
   std::optional<int64_t> max_steps_, vocabulary_, tokens_;
   std::optional<double> max_time_;
   double save_seconds_ = 120;
@@ -220,7 +223,7 @@ class Train : public Verb {
 
 VerbEntry train_verb() {
   return {"train",
-          "Trains a model on a text; interrupted at any moment, the same command goes on.",
+          "Trains a model on a text; if it is interrupted, the same command resumes it.",
           {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
            "heed train found/pick --data book.txt -o run --max-time 1h", "heed train txl-3m-bytes --dry-run"},
           []() -> std::unique_ptr<Verb> { return std::make_unique<Train>(); }};

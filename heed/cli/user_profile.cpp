@@ -18,7 +18,8 @@ std::filesystem::path profile_path(const std::string& given) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
-    throw failure("cannot make ", folder.string(), ": ", error.message(), "; name a file with --profile");
+    throw system_error("cannot create ", folder.string(), ": ", error.message(),
+                       "; name a file with --profile");
   return folder / "device.db";
 }
 

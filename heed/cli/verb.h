@@ -16,14 +16,14 @@ class Verb {
   virtual ~Verb() = default;
   virtual void declare(Flags& flags) = 0;
   virtual void run() = 0;
-  // Whether --threads may name several numbers, to be tried one after the other.
+  // Whether --threads may give several numbers, to try each.
   virtual bool sweeps_threads() const { return false; }
-  // Whether it may come to use heed's kernels; a verb that does not works on any CPU.
+  // Whether it may use heed's kernels; a verb that does not works on any CPU.
   virtual bool computes() const { return true; }
   std::vector<int64_t> threads;  // as asked for; the first is set
 };
 
-// "1,2,8"; `what` begins the message about anything else.
+// "1,2,8"; `what` starts the message about anything else.
 std::vector<int64_t> parse_list(const std::string& written, const std::string& what);
 
 struct VerbEntry {
@@ -35,7 +35,7 @@ struct VerbEntry {
 
 const Registry<VerbEntry>& verbs();
 
-// What the verb takes: its own, and what every verb does.
+// The flags of the verb: its own and those of every verb.
 Flags flags_of(const VerbEntry& entry, Verb& verb, std::string& threads);
 
 }  // namespace heed::cli

@@ -15,6 +15,7 @@
 #include "heed/cli/report.h"
 #include "heed/cli/search.h"
 #include "heed/cli/serve.h"
+#include "heed/cli/supernet.h"
 #include "heed/cli/train.h"
 #include "heed/cli/verb.h"
 
@@ -37,6 +38,7 @@ const Registry<VerbEntry>& verbs() {
                                                     report_verb(),
                                                     search_verb(),
                                                     serve_verb(),
+                                                    supernet_verb(),
                                                     train_verb(),
                                                 });
   return list;
@@ -46,7 +48,7 @@ Flags flags_of(const VerbEntry& entry, Verb& verb, std::string& threads) {
   Flags flags(entry.name);
   verb.declare(flags);
   flags.option("t,threads", threads,
-               text("threads to use, as many as there are cores to be had if not given",
+               text("threads to use; all available cores if not given",
                     verb.sweeps_threads() ? "; several to try each: 1,2" : ""),
                "COUNT");
   return flags;

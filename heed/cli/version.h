@@ -1,4 +1,4 @@
-// Which heed this is, and on what it stands.
+// The version of heed and of its libraries.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heed::cli {
 
-std::string commit();        // "1a2b3c4", with "+" if files were changed since; empty if it is not known
+std::string commit();        // "1a2b3c4", with "+" if files were changed since; empty if unknown
 Json library_versions();     // by name
 std::string version_text();  // heed --version
 

@@ -8,7 +8,7 @@
 namespace heed::data {
 namespace {
 
-// Keeps these numbers apart from those of the masks: there this is the high word of the step.
+// Keeps these random numbers apart from those of dropout masks, where this is the high word of the step.
 constexpr uint32_t kRollCounter = 0xFFFFFFFF;
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -17,17 +17,16 @@ int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 Batches::Batches(BatchShape shape, const std::string& name) : shape_(shape) {
   if (shape.sequences < 1 || shape.length < 1 || shape.chunks < 1 || shape.sequences % shape.chunks != 0) {
-    throw usage_error("data: ", name, " cannot be had in batches of ", shape.sequences, " x ", shape.length,
+    throw usage_error("data: ", name, " cannot be read in batches of ", shape.sequences, " x ", shape.length,
                       " tokens in ", shape.chunks,
                       " chunks; all three must be at least 1, and sequences a multiple of chunks");
   }
 }
 
-void Batches::check(int64_t step, int64_t chunk, std::span<int32_t> tokens,
-                    std::span<int32_t> targets) const {
+void Batches::check(int64_t step, int64_t chunk, const Batch& to) const {
   HEED_ASSERT(step >= 0 && chunk >= 0 && chunk < shape_.chunks);
-  HEED_ASSERT(static_cast<int64_t>(tokens.size()) == rows() * shape_.length);
-  HEED_ASSERT(tokens.size() == targets.size());
+  HEED_ASSERT(static_cast<int64_t>(to.tokens.size()) == rows() * shape_.length);
+  HEED_ASSERT(to.tokens.size() == to.targets.size());
 }
 
 StreamBatches::StreamBatches(const TokenStream& stream, BatchShape shape, StreamOptions options)
@@ -38,7 +37,7 @@ StreamBatches::StreamBatches(const TokenStream& stream, BatchShape shape, Stream
       warm_up_segments_(ceil_divide(options.warm_up_tokens, shape.length)),
       read_(static_cast<size_t>(shape.length + 1)) {
   HEED_ASSERT(options.warm_up_tokens >= 0);
-  // Rolled streams begin anywhere: nothing stands before them.
+  // Rolled streams start anywhere: nothing comes before them.
   HEED_ASSERT(!(options.roll && options.warm_up_tokens > 0));
   const int64_t least = options.short_segment ? 2 : shape.length + 1;
   if (row_length_ < least) {
@@ -56,7 +55,7 @@ int64_t StreamBatches::counted_in_epoch() const {
   return shape_.sequences * std::min(whole, row_length_ - 1);
 }
 
-// Where in its tokens a row begins.
+// The offset in its tokens where a row starts.
 int64_t StreamBatches::offset(int64_t epoch, int64_t row) const {
   if (!options_.roll) return 0;
   const auto e = static_cast<uint64_t>(epoch);
@@ -67,8 +66,8 @@ int64_t StreamBatches::offset(int64_t epoch, int64_t row) const {
                               static_cast<uint64_t>(row_length_));
 }
 
-// Tokens [at, at + to.size()) of a row that begins at `offset`. Rotated by it, a row wraps into itself; a
-// warm-up has at < 0 and reads on into the rows before, all of them taken as a circle.
+// Tokens [at, at + to.size()) of a row that starts at `offset`. A rotated row wraps around; a warm-up has
+// at < 0 and reads from the rows before, where the last row comes before the first.
 void StreamBatches::read(int64_t row, int64_t at, int64_t offset, std::span<int32_t> to) const {
   const bool before = at < 0;
   const int64_t circle = before ? row_length_ * shape_.sequences : row_length_;
@@ -83,9 +82,9 @@ void StreamBatches::read(int64_t row, int64_t at, int64_t offset, std::span<int3
   }
 }
 
-BatchInfo StreamBatches::fill(int64_t step, int64_t chunk, std::span<int32_t> tokens,
-                              std::span<int32_t> targets) {
-  check(step, chunk, tokens, targets);
+BatchInfo StreamBatches::fill(int64_t step, int64_t chunk, const Batch& to) {
+  check(step, chunk, to);
+  const auto& [tokens, targets] = to;
   const int64_t length = shape_.length, segment = step % segments_;
   const int64_t at = (segment - warm_up_segments_) * length;
   const bool warm_up = at < 0;

@@ -1,4 +1,4 @@
-// Tokens side by side: a batch is B sequences of T tokens, and a step is a number.
+// Batches: B sequences of T tokens, identified by the number of the step.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,13 @@ inline constexpr int32_t kIgnored = -1;  // as a target: this position does not 
 struct BatchShape {
   int64_t sequences = 1;  // B
   int64_t length = 1;     // T
-  int64_t chunks = 1;     // a batch is filled in so many pieces of B / chunks sequences
+  int64_t chunks = 1;     // a batch is filled in this many chunks of B / chunks sequences
+};
+
+// Where one chunk of a batch is written: memory of a program's inputs.
+struct Batch {
+  std::span<int32_t> tokens;   // [B / chunks, T]
+  std::span<int32_t> targets;  // [B / chunks * T]
 };
 
 struct BatchInfo {
@@ -26,46 +32,44 @@ struct BatchInfo {
 };
 
 // Sequence b of step n + 1 continues sequence b of step n, within an epoch. What a step holds is a function
-// of its number: a run that goes on needs nothing else. Going from step to step is cheap; going elsewhere may
-// not be.
+// of its number: a resumed run needs nothing else. Advancing by one step is cheap; jumping elsewhere may not
+// be.
 class Batches {
  public:
   virtual ~Batches() = default;
   const BatchShape& shape() const { return shape_; }
   int64_t segments() const { return segments_; }  // steps of an epoch
-  // tokens, targets: [B / chunks, T]. The target is the next token. Where the text ends too early, tokens are
-  // 0 and targets kIgnored; that is so at the ends of epochs only, so no later token is influenced if memory
-  // is cleared there.
-  virtual BatchInfo fill(int64_t step, int64_t chunk, std::span<int32_t> tokens,
-                         std::span<int32_t> targets) = 0;
+  // The target is the next token. Where the text ends too early, tokens are 0 and targets kIgnored. This
+  // happens at the ends of epochs only, so no later token is influenced if memory is cleared there.
+  virtual BatchInfo fill(int64_t step, int64_t chunk, const Batch& to) = 0;
 
  protected:
-  // `name` is what messages call the text.
+  // `name` is the name of the text in messages.
   Batches(BatchShape shape, const std::string& name);
   int64_t rows() const { return shape_.sequences / shape_.chunks; }
-  void check(int64_t step, int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) const;
+  void check(int64_t step, int64_t chunk, const Batch& to) const;
 
   BatchShape shape_;
   int64_t segments_ = 0;
 };
 
 struct StreamOptions {
-  bool roll = false;           // each epoch begins its streams at other places
-  uint64_t seed = 0;           // of these places
+  bool roll = false;           // each epoch starts its streams at other offsets
+  uint64_t seed = 0;           // of these offsets
   bool short_segment = true;   // false: an epoch ends before a segment that is not whole (training only)
-  int64_t warm_up_tokens = 0;  // that every counted token should have before it (evaluation only)
+  int64_t warm_up_tokens = 0;  // context that every counted token should have (evaluation only)
 };
 
-// The N tokens as B streams of floor(N / B) in a row, walked side by side. The first token of a stream is not
+// The N tokens as B contiguous streams of floor(N / B), read in parallel. The first token of a stream is not
 // predicted, so an epoch counts B (floor(N / B) - 1) positions.
 //
-// With a warm-up of M tokens an epoch begins with ceil(M / T) segments that are not counted: the tokens
-// before each stream, which end the stream before it; before the first stream stands the last.
+// With a warm-up of M tokens an epoch starts with ceil(M / T) segments that are not counted: the tokens
+// before each stream, which end the previous stream; the last stream comes before the first.
 class StreamBatches : public Batches {
  public:
   // `stream` must outlive the batches.
   StreamBatches(const TokenStream& stream, BatchShape shape, StreamOptions options = {});
-  BatchInfo fill(int64_t step, int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) override;
+  BatchInfo fill(int64_t step, int64_t chunk, const Batch& to) override;
   int64_t counted_in_epoch() const;
 
  private:

@@ -10,7 +10,7 @@
 namespace heed::data {
 namespace {
 
-// Puts a vocabulary together from names as files write them.
+// Builds a vocabulary from names as files write them.
 class Builder {
  public:
   Builder(const Json& vocabulary, std::vector<BpeVocabulary::Added> added, size_t merges) {
@@ -19,7 +19,7 @@ class Builder {
     std::unordered_map<std::string, int32_t> added_ids;
     for (const BpeVocabulary::Added& token : made_.added) {
       if (!added_ids.emplace(token.content, token.id).second)
-        throw usage_error("'", printable(token.content), "' is among the added tokens twice");
+        throw usage_error("'", printable(token.content), "' appears twice among the added tokens");
     }
     size_t size = vocabulary.size();
     for (const BpeVocabulary::Added& token : made_.added) size += !vocabulary.contains(token.content);
@@ -48,7 +48,7 @@ class Builder {
   void merge(const std::string& left, const std::string& right) {
     const int32_t id = id_of(left + right, left, right);
     if (!made_.merges.add(id_of(left, left, right), id_of(right, left, right), id))
-      throw usage_error("the merge of '", printable(left), "' and '", printable(right), "' comes twice");
+      throw usage_error("the merge of '", printable(left), "' and '", printable(right), "' appears twice");
   }
 
   void merge(std::string_view line) {
@@ -80,7 +80,7 @@ void refuse_other_settings(const Json& json) {
   const auto require = [](const Json& where, const char* key, const std::vector<Json>& allowed) {
     const auto found = where.find(key);
     if (found == where.end() || std::find(allowed.begin(), allowed.end(), *found) != allowed.end()) return;
-    throw usage_error("'", key, "' is something other than GPT-2 has (", printable(found->dump()),
+    throw usage_error("'", key, "' differs from GPT-2 (", printable(found->dump()),
                       "); such a tokenizer is not supported");
   };
   require(json, "normalizer", {nullptr});
@@ -101,7 +101,7 @@ void refuse_other_settings(const Json& json) {
 int32_t id_from(const Json& json, const std::string& token) {
   const auto number = whole_number(json);
   if (!number || *number > INT32_MAX)
-    throw usage_error("the added token '", printable(token), "' has no id, or one that is no id");
+    throw usage_error("the added token '", printable(token), "' has no valid id");
   return static_cast<int32_t>(*number);
 }
 
@@ -125,7 +125,7 @@ std::vector<BpeVocabulary::Added> added_tokens(const Json& json) {
 bool is_bpe_json(const Json& json) {
   if (!json.is_object() || !json.contains("model") || !json["model"].is_object()) return false;
   const Json& model = json["model"];
-  // Files from before the type was written have merges, which no other kind has.
+  // Older files without a type have merges, which no other kind has.
   const auto type = model.find("type");
   return !model.contains("heed") && (type == model.end() ? model.contains("merges") : *type == "BPE");
 }
@@ -161,7 +161,7 @@ BpeVocabulary bpe_from_gpt2_files(const Json& encoder, std::string_view merges) 
   while (!merges.empty()) {
     const std::string_view line = merges.substr(0, merges.find('\n'));
     merges.remove_prefix(std::min(merges.size(), line.size() + 1));
-    // "#" begins a merge as well: only the first line can be a comment.
+    // A merge may start with "#" too: only the first line can be a comment.
     if (!line.empty() && !(first && line.starts_with("#version"))) builder.merge(line);
     first = false;
   }

@@ -8,9 +8,9 @@
 
 namespace heed::data {
 
-// Whether the file says that it holds a byte-pair encoding, and not one that heed wrote for another kind.
+// Whether the file holds a byte-pair encoding, and is not one that heed wrote for another kind.
 bool is_bpe_json(const Json& json);
-// Refuses, by name, what would give other ids than GPT-2's way: other splitters, normalizers, prefixes.
+// Refuses, by name, whatever would give other ids than GPT-2's: other splitters, normalizers, prefixes.
 BpeVocabulary bpe_from_json(const Json& json);
 Json bpe_to_json(const BpeVocabulary& vocabulary);
 

@@ -81,17 +81,17 @@ void BpeMerges::apply_by_scanning(std::vector<int32_t>& ids) const {
   if (!ids.empty()) ids.resize(pairs + 1);
 }
 
-// The ids form a list; the heap has the pairs that may merge. A pair whose neighbour changed is still in the
-// heap with its old rank, and passed over when it comes up.
+// The ids form a list; the heap has the pairs that may merge. A pair whose neighbour changed stays in the
+// heap with its old rank and is skipped when it is popped.
 void BpeMerges::apply_by_heap(std::vector<int32_t>& ids) const {
   struct Node {
     size_t before, after;
-    Merge merge;  // with the next one; kNone for nodes that are gone
+    Merge merge;  // with the next one; kNone for removed nodes
   };
   struct Candidate {
     int32_t rank;
     size_t at;
-    bool operator<(const Candidate& other) const {  // the largest comes up first
+    bool operator<(const Candidate& other) const {  // the largest is popped first
       return rank != other.rank ? rank > other.rank : at > other.at;
     }
   };

@@ -1,4 +1,4 @@
-// The merges of a byte-pair encoding (Sennrich et al., 2016), and their use on one piece of text.
+// The merges of a byte-pair encoding (Sennrich et al., 2016), applied to one piece of text.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class BpeMerges {
   static constexpr int32_t kNone = INT32_MAX;
 
   explicit BpeMerges(size_t expected = 0);
-  // Ranks count up from 0. False, and nothing done, if the pair has a merge already.
+  // Ranks count up from 0. Returns false and does nothing if the pair already has a merge.
   bool add(int32_t left, int32_t right, int32_t id);
   Merge find(int32_t left, int32_t right) const;
   // Pairs and what they become, by rank.
@@ -25,8 +25,8 @@ class BpeMerges {
   };
   std::span<const Entry> entries() const { return entries_; }
 
-  // Merges in place, lowest rank first and leftmost among equals, until no pair merges; shortens `ids`. Takes
-  // O(n log n) for n ids.
+  // Merges in place, lowest rank first and leftmost among equals, until no pair merges; shortens `ids`. O(n
+  // log n) for n ids.
   void apply(std::vector<int32_t>& ids) const;
 
  private:

@@ -13,9 +13,8 @@
 namespace heed::data {
 namespace {
 
-// Ids of pieces that came before. Each piece has one place, where the latest one stays: words that are
-// frequent are nearly always there, and the size is fixed. Long pieces and pieces of many tokens are rare and
-// not kept.
+// A cache of the ids of earlier pieces. Each piece has one slot, which holds the latest: frequent words are
+// nearly always there, and the size is fixed. Long pieces and pieces of many tokens are rare and not kept.
 class PieceCache {
  public:
   static constexpr size_t kLongestPiece = 15;
@@ -62,7 +61,7 @@ class BpeTokenizer : public Tokenizer {
 
   explicit BpeTokenizer(BpeVocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
     byte_ids_.fill(-1);
-    // Added tokens go first: where one is the text of a byte, the byte's own token stands for that byte.
+    // Added tokens go first: if one is the text of a byte, the byte's own token still encodes that byte.
     for (const BpeVocabulary::Added& token : vocabulary_.added) {
       set_byte(token.id);
       if (token.content == BpeVocabulary::kEndOfText) end_ = token.id;
@@ -131,12 +130,12 @@ class BpeTokenizer : public Tokenizer {
       ids[i] = byte_ids_[static_cast<uint8_t>(bytes[i])];
       if (ids[i] < 0)
         throw usage_error("bpe: the vocabulary has no token for the byte '", printable(bytes.substr(i, 1)),
-                          "'; a byte-level vocabulary with all 256 bytes can say any text");
+                          "'; a byte-level vocabulary with all 256 bytes can encode any text");
     }
     vocabulary_.merges.apply(ids);
   }
 
-  // One cache for each thread that encodes at the moment; they are kept for the next.
+  // One cache per encoding thread, reused by the next ones.
   std::unique_ptr<PieceCache> borrow_cache() const {
     {
       const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 // GPT-2's tokenizer (Radford et al., 2019): a byte-level byte-pair encoding on the pieces of pretokenize.h.
-// Any bytes can be said and come back as they were. Special tokens in a text are encoded as plain text.
+// Any bytes can be encoded and decode to the same bytes. Special tokens in a text are encoded as plain text.
 //
 // A learned vocabulary has GPT-2's layout: the 256 bytes, the merges in order, <|endoftext|> as the last id.
 #pragma once

@@ -17,11 +17,11 @@ namespace {
 
 constexpr int64_t kSmallest = 257;
 constexpr int64_t kLeastCount = 2;  // a pair that occurs once says nothing about other text
-// Longer pieces (a text without spaces) are learned from in parts: each merge walks whole pieces.
+// Longer pieces (a text without spaces) are split: each merge walks whole pieces.
 constexpr size_t kLongestPiece = 256;
 
-// Merges pairs in the distinct pieces of a text. Counts and places of pairs are kept up to date as neighbours
-// change, so that a merge costs what it changes, not a pass over the text.
+// Merges pairs in the distinct pieces of a text. Counts and positions of pairs are updated as neighbours
+// change, so that the cost of a merge is what it changes, not a pass over the text.
 class Merger {
  public:
   using PairIds = std::pair<int32_t, int32_t>;
@@ -37,7 +37,7 @@ class Merger {
     pieces_.push_back({ids_.size() - bytes.size(), static_cast<uint32_t>(bytes.size()), count});
   }
 
-  // After the last piece. Counts places first, so that each list takes the memory it needs.
+  // After the last piece. Counts first, so that each list allocates exactly what it needs.
   void count_pairs() {
     const auto each = [&](auto&& visit) {
       for (uint32_t p = 0; p < pieces_.size(); ++p) {
@@ -53,8 +53,8 @@ class Merger {
     for (const auto& [ids, pair] : pairs_) candidates_.push({ids, pair.count});
   }
 
-  // The most frequent pair; count 0 if there is none. Counts in the heap may be too high by now, never too
-  // low: one that comes up and is current is the best.
+  // The most frequent pair; count 0 if there is none. Counts in the heap may be outdated and too high, never
+  // too low: the first one popped that is current is the best.
   Best take_best() {
     while (!candidates_.empty()) {
       const Best top = candidates_.top();
@@ -90,7 +90,7 @@ class Merger {
   struct Pair {
     int64_t count = 0;
     size_t places = 0;             // at the start
-    std::vector<uint32_t> pieces;  // that have it, and perhaps some that had it
+    std::vector<uint32_t> pieces;  // that contain it, and perhaps some that used to
     void add_place(uint32_t piece) {
       if (pieces.empty() || pieces.back() != piece) pieces.push_back(piece);
     }
@@ -190,7 +190,7 @@ BpeVocabulary learn_bpe(int64_t vocabulary, const TextSource& text) {
                         " was asked for, but in this text nothing occurs twice beyond ",
                         made.tokens.size() + 1, " tokens; ask for that many, or learn from more text");
     const auto [left, right] = best.pair;
-    // Always a new token: within its ends a string is merged the same way wherever it stands, so one pair
+    // Always a new token: the same string is merged the same way wherever it occurs, so only one pair
     // makes it.
     const auto id = static_cast<int32_t>(made.tokens.size());
     made.tokens.push_back(made.tokens[static_cast<size_t>(left)] + made.tokens[static_cast<size_t>(right)]);

@@ -8,9 +8,9 @@
 
 namespace heed::data {
 
-// Merges the most frequent pair of neighbours, again and again, until there are `vocabulary` tokens: 256
-// bytes, the merged ones, <|endoftext|>. Among pairs of equal count the one with the smaller left id, then
-// right id. An Error if the text runs out of pairs that occur twice.
+// Repeatedly merges the most frequent pair of neighbours until there are `vocabulary` tokens: 256 bytes, the
+// merged ones, <|endoftext|>. Ties are broken by the smaller left id, then the smaller right id. Throws if
+// the text runs out of pairs that occur twice.
 BpeVocabulary learn_bpe(int64_t vocabulary, const TextSource& text);
 
 }  // namespace heed::data

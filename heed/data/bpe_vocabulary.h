@@ -1,4 +1,4 @@
-// A byte-level byte-pair encoding as data: what is learned, read and written.
+// The data of a byte-level byte-pair encoding, which is learned, read and written.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct BpeVocabulary {
   // Ends a document.
   static constexpr const char* kEndOfText = "<|endoftext|>";
 
-  // Tokens that stand for themselves, not for text: where their letters come in a text they are only letters.
+  // Special tokens, which no text encodes to: their letters in a text are encoded as ordinary text.
   struct Added {
     int32_t id = 0;
     std::string content;
     bool special = true;
   };
 
-  std::vector<std::string> tokens;  // bytes by id, those of the added ones as well
+  std::vector<std::string> tokens;  // bytes by id, including the added ones
   BpeMerges merges;
   std::vector<Added> added;  // by rising id
 };

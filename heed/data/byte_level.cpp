@@ -8,7 +8,7 @@ constexpr bool stands_for_itself(int byte) {
   return (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
 
-constexpr int kFirstBorrowed = 0x100;  // the others take the characters from here on, in order
+constexpr int kFirstBorrowed = 0x100;  // the others use the characters from here on, in order
 constexpr int kBorrowed = 68;
 constexpr int kCharacters = kFirstBorrowed + kBorrowed;
 

@@ -14,7 +14,7 @@ namespace heed::data {
 const std::array<uint8_t, 256>& byte_level_order();
 
 std::string to_byte_level(std::string_view bytes);
-// Nothing if the text has a character that stands for no byte.
+// Nothing if the text has a character that is not in the alphabet.
 std::optional<std::string> from_byte_level(std::string_view text);
 
 }  // namespace heed::data

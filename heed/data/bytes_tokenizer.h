@@ -1,4 +1,4 @@
-// One token per byte: V = 256, nothing to learn, any text can be said.
+// One token per byte: V = 256, nothing to learn, any text can be encoded.
 #pragma once
 
 #include "heed/data/tokenizer.h"

@@ -1,7 +1,7 @@
 // One token per byte that occurs in the text, as character models on enwik8 and text8 count them. Ids by
 // falling count, ties by first appearance.
 //
-// `newline` says what becomes of line ends: "keep" makes them symbols like any other, "drop" leaves them out
+// `newline` says how line ends are encoded: "keep" makes them symbols like any other, "drop" leaves them out
 // (Transformer-XL, Dai et al., 2019: 204 symbols on enwik8, and bits per character count the others only),
 // "eos" makes them the end symbol, which the vocabulary then has even if the text has no line end.
 #pragma once

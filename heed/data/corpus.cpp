@@ -19,21 +19,21 @@ size_t end_of_lines(std::string_view text) {
 
 }  // namespace
 
-void Piece::forget(size_t begin, size_t end) const {
+void TextSlice::forget(size_t begin, size_t end) const {
   const int64_t offset = text.data() - file->text().data();
   file->forget(offset + static_cast<int64_t>(begin), offset + static_cast<int64_t>(end));
 }
 
 int64_t Part::bytes() const {
   int64_t sum = 0;
-  for (const Piece& piece : pieces) sum += static_cast<int64_t>(piece.text.size());
+  for (const TextSlice& piece : pieces) sum += static_cast<int64_t>(piece.text.size());
   return sum;
 }
 
 uint64_t Part::hash() const {
   uint64_t hash = 0;
-  for (const Piece& piece : pieces) {
-    // The size keeps apart the same bytes cut elsewhere: tokens do not reach over the end of a piece.
+  for (const TextSlice& piece : pieces) {
+    // The size tells apart the same bytes cut elsewhere: tokens never cross the end of a piece.
     hash += piece.text.size();
     for (size_t at = 0; at < piece.text.size(); at += kBlock) {
       hash = hash_bytes(piece.text.substr(at, kBlock), hash);
@@ -51,7 +51,7 @@ Corpus::Corpus(std::string name, std::string reader, Reading reading)
   for (Split split : kSplits) {
     Part& part = parts_[static_cast<size_t>(split)];
     part.name = heed::text("the ", enum_name(split), " part of '", name_, "'");
-    for (const Piece& piece : reading[split]) {
+    for (const TextSlice& piece : reading[split]) {
       if (!piece.text.empty()) part.pieces.push_back(piece);
     }
   }
@@ -75,7 +75,7 @@ TextSource Corpus::text(std::vector<Split> splits) const {
   for (Split split : splits) parts.push_back(&part(split));
   return [parts](const std::function<void(std::string_view)>& take) {
     for (const Part* part : parts) {
-      for (const Piece& piece : part->pieces) {
+      for (const TextSlice& piece : part->pieces) {
         for (size_t begin = 0, end = 0; begin < piece.text.size(); begin = end) {
           end = begin + end_of_lines(piece.text.substr(begin));
           take(piece.text.substr(begin, end - begin));
@@ -95,7 +95,7 @@ Corpus open_corpus(const std::filesystem::path& path, const std::string& reader_
                       "; give a text file, or a folder of them");
   }
   Reading reading;
-  // A name such as enwik8.zip must not be enough to take what is packed for text.
+  // A name such as enwik8.zip must not be enough to read a compressed file as text.
   reading.any_bytes = reader->any_bytes;
   if (!reader->read) reader = &recognise(path);
   reader->read(path, reading);
@@ -103,7 +103,7 @@ Corpus open_corpus(const std::filesystem::path& path, const std::string& reader_
   for (Split split : kSplits) {
     if (corpus.has(split)) return corpus;
   }
-  throw usage_error("data: '", path.string(), "' holds nothing but blanks");
+  throw usage_error("data: '", path.string(), "' holds only white space; give a file with text");
 }
 
 }  // namespace heed::data

@@ -19,44 +19,44 @@ namespace heed::data {
 enum class Split { kTrain, kValid, kTest };
 inline constexpr std::array kSplits = {Split::kTrain, Split::kValid, Split::kTest};
 
-// A stretch of one file.
-struct Piece {
+// A contiguous part of one file.
+struct TextSlice {
   std::string_view text;
   const MappedFile* file = nullptr;
-  // Says that bytes [begin, end) of the text were read and need not be kept in memory.
+  // Tells the kernel that bytes [begin, end) of the text need not be kept in memory.
   void forget(size_t begin, size_t end) const;
 };
 
 struct Part {
-  std::string name;           // "the train part of 'data/enwik8'", for messages
-  std::vector<Piece> pieces;  // in order, none of them empty; one per file
+  std::string name;               // "the train part of 'data/enwik8'", for messages
+  std::vector<TextSlice> pieces;  // in order, none of them empty; one per file
   int64_t bytes() const;
-  // Of every byte and of the cuts between pieces; 100 MB take some hundredths of a second.
+  // Of every byte and of the cuts between pieces; 100 MB take a few hundredths of a second.
   uint64_t hash() const;
 };
 
 // What a reader fills.
 struct Reading {
-  bool any_bytes = false;  // binary files are as good as text
+  bool any_bytes = false;  // binary files are accepted
   std::vector<std::unique_ptr<const MappedFile>> files;
-  std::array<std::vector<Piece>, 3> pieces;
+  std::array<std::vector<TextSlice>, 3> pieces;
   std::vector<std::string> notes;
-  std::vector<Piece>& operator[](Split split) { return pieces[static_cast<size_t>(split)]; }
+  std::vector<TextSlice>& operator[](Split split) { return pieces[static_cast<size_t>(split)]; }
 };
 
-// Owns the files its parts look into; nothing is copied.
+// Owns the files that its parts refer to; nothing is copied.
 class Corpus {
  public:
   Corpus(std::string name, std::string reader, Reading reading);
   const std::string& name() const { return name_; }
   const std::string& reader() const { return reader_; }
-  // What the reader left out, one sentence each, for the user to know.
+  // What the reader left out, one sentence each, to tell the user.
   const std::vector<std::string>& notes() const { return notes_; }
   bool has(Split split) const { return !parts_[static_cast<size_t>(split)].pieces.empty(); }
-  // A part that has no text is an Error.
+  // Throws if the part has no text.
   const Part& part(Split split) const;
-  // The text of these parts, for learning a vocabulary; the corpus must outlive it. Large pieces come in
-  // several, about a MiB of whole lines each.
+  // The text of these parts, for learning a vocabulary; the corpus must outlive it. Large pieces are split
+  // into blocks of whole lines of about a MiB each.
   TextSource text(std::vector<Split> splits) const;
 
  private:
@@ -66,8 +66,8 @@ class Corpus {
   std::vector<std::string> notes_;
 };
 
-// `reader` is a name in readers() (readers.h); "auto" takes the first that recognises the path. What is
-// missing, empty, packed or binary is refused.
+// `reader` is a name in readers() (readers.h); "auto" takes the first that recognises the path. Files that
+// are missing, empty, compressed or binary are refused.
 Corpus open_corpus(const std::filesystem::path& path, const std::string& reader = "auto");
 
 }  // namespace heed::data

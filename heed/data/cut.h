@@ -1,4 +1,4 @@
-// Where a text may be cut without harm when nothing is known about its tokens.
+// Where a text may safely be cut when nothing is known about its tokens.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,8 @@
 
 namespace heed::data {
 
-// A position in [wanted - reach, wanted]: where the last line begins; else the last blank, which stays with
-// the word after it; else where the last UTF-8 character begins.
+// A position in [wanted - reach, wanted]: the start of the last line; else the last space, which stays with
+// the word after it; else the start of the last UTF-8 character.
 inline size_t cut_near(std::string_view text, size_t wanted, size_t reach) {
   if (wanted >= text.size()) return text.size();
   const size_t least = wanted - std::min(reach, wanted);

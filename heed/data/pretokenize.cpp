@@ -36,7 +36,8 @@ Class class_of(int32_t code_point) {
   }
 }
 
-constexpr int32_t kTableSize = 0x10000;  // beyond the basic plane text is rare enough to ask the library
+constexpr int32_t kTableSize =
+    0x10000;  // characters beyond the basic plane are rare enough to ask the library
 
 struct Tables {
   std::array<Class, 256> bytes;  // of a character that is this byte alone; kNotAscii from 128 on
@@ -70,8 +71,8 @@ Character character_at(const Tables& table, std::string_view text, size_t at) {
   return kind != kNotAscii ? Character{kind, 1} : character_beyond_ascii(table, text, at);
 }
 
-// The character that ends at `end` > 0. First bytes and ASCII always begin a character, so the nearest one
-// before `end` says how the bytes between are read.
+// The character that ends at `end` > 0. First bytes and ASCII always start a character, so the nearest one
+// before `end` says how the bytes in between are read.
 Character character_before(const Tables& table, std::string_view text, size_t end) {
   for (size_t length = 1; length <= std::min<size_t>(end, 4); ++length) {
     if (is_continuation(text[end - length])) continue;
@@ -121,15 +122,15 @@ size_t pretoken_end(std::string_view text, size_t begin) {
   const Character first = character_at(table, text, begin);
   const size_t end = run_end(table, text, begin + first.length, first.kind);
   if (first.kind != kSpace || end == text.size()) return end;
-  // \s+(?!\S) gives back one character, which the next piece may take as its space; \s+ takes it if it is
+  // \s+(?!\S) leaves one character, which the next piece may take as its space; \s+ takes it if it is
   // alone.
   const size_t last = end - character_before(table, text, end).length;
   return last > begin ? last : end;
 }
 
-// No piece goes on from a letter or a number to another class, nor from any sign to white space, and what
-// follows there does not matter to the piece before. From another sign to a letter there may be a
-// contraction, and white space looks at what follows it.
+// No piece continues from a letter or a number to another class, or from any sign to white space, and what
+// follows there does not change the piece before. From another sign to a letter there may be a
+// contraction, and white space depends on what follows it.
 size_t pretoken_cut_before(std::string_view text, size_t position) {
   const Tables& table = tables();
   if (position >= text.size()) return text.size();

@@ -12,14 +12,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The parts are [0, bounds[0]), [bounds[0], bounds[1]) and the rest of the pieces one after another.
-void assign(const std::vector<Piece>& pieces, std::array<size_t, 2> bounds, Reading& to) {
+// The parts are [0, bounds[0]), [bounds[0], bounds[1]) and the rest of the concatenated pieces.
+void assign(const std::vector<TextSlice>& pieces, std::array<size_t, 2> bounds, Reading& to) {
   const std::array<size_t, 4> edges = {0, bounds[0], bounds[1], std::string_view::npos};
   for (Split split : kSplits) {
     const size_t part_begin = edges[static_cast<size_t>(split)],
                  part_end = edges[static_cast<size_t>(split) + 1];
     size_t offset = 0;
-    for (const Piece& piece : pieces) {
+    for (const TextSlice& piece : pieces) {
       const size_t begin = std::clamp(part_begin, offset, offset + piece.text.size());
       const size_t end = std::clamp(part_end, offset, offset + piece.text.size());
       if (begin < end) to[split].push_back({piece.text.substr(begin - offset, end - begin), piece.file});
@@ -28,18 +28,18 @@ void assign(const std::vector<Piece>& pieces, std::array<size_t, 2> bounds, Read
   }
 }
 
-size_t total(const std::vector<Piece>& pieces) {
+size_t total(const std::vector<TextSlice>& pieces) {
   return std::accumulate(pieces.begin(), pieces.end(), size_t{0},
-                         [](size_t sum, const Piece& piece) { return sum + piece.text.size(); });
+                         [](size_t sum, const TextSlice& piece) { return sum + piece.text.size(); });
 }
 
-// The last twentieth is for the test, the one before it for validation. Cuts move back to a line end, by half
+// The last twentieth is the test part, the one before it validation. Cuts move back to a line end, by half
 // a part at most.
-void share_out(const std::vector<Piece>& pieces, Reading& to) {
+void share_out(const std::vector<TextSlice>& pieces, Reading& to) {
   const size_t size = total(pieces), reach = size / 40;
   const auto cut = [&](size_t wanted) {
     size_t offset = 0;
-    for (const Piece& piece : pieces) {
+    for (const TextSlice& piece : pieces) {
       if (wanted < offset + piece.text.size()) return offset + cut_near(piece.text, wanted - offset, reach);
       offset += piece.text.size();
     }
@@ -49,11 +49,11 @@ void share_out(const std::vector<Piece>& pieces, Reading& to) {
 }
 
 // The file, or every text file of the folder by name.
-std::vector<Piece> all_texts(const fs::path& path, Reading& to) {
+std::vector<TextSlice> all_texts(const fs::path& path, Reading& to) {
   if (!fs::is_directory(path)) return {open_text(path, to)};
-  std::vector<Piece> pieces;
+  std::vector<TextSlice> pieces;
   for (const fs::path& file : files_in(path)) {
-    if (const std::optional<Piece> piece = open_if_text(file, to)) pieces.push_back(*piece);
+    if (const std::optional<TextSlice> piece = open_if_text(file, to)) pieces.push_back(*piece);
   }
   if (pieces.empty())
     throw usage_error("data: the folder '", path.string(), "' holds no text files",
@@ -66,7 +66,7 @@ void read_plain(const fs::path& path, Reading& to) {
   const std::vector<NamePattern> patterns = {
       {"", ".txt"}, {"wiki.", ".tokens"}, {"wiki.", ".raw"}, {"ptb.", ".txt"}, {"", ""}};
   const NamedFiles named = find_named(path, patterns);
-  // One file that happens to be called test.txt does not make a folder a split one.
+  // A single file called test.txt does not make a folder a split one.
   if (!named.file(Split::kTrain).empty() || named.count() >= 2) return read_named(named, to);
   share_out(all_texts(path, to), to);
 }
@@ -79,14 +79,14 @@ std::array<size_t, 2> ninety_five_five(size_t size) {
 }
 
 void read_enwik8(const fs::path& path, Reading& to) {
-  const Piece piece = open_text(path, to);
+  const TextSlice piece = open_text(path, to);
   assign({piece}, ninety_five_five(piece.text.size()), to);
 }
 
 void read_text8(const fs::path& path, Reading& to) {
   read_enwik8(path, to);
-  for (std::vector<Piece>& part : to.pieces) {
-    for (Piece& piece : part) {
+  for (std::vector<TextSlice>& part : to.pieces) {
+    for (TextSlice& piece : part) {
       constexpr std::string_view kBlanks = " \t\r\n";
       const size_t begin = std::min(piece.text.find_first_not_of(kBlanks), piece.text.size());
       piece.text = piece.text.substr(begin, piece.text.find_last_not_of(kBlanks) + 1 - begin);
@@ -113,7 +113,7 @@ void read_wikitext(const fs::path& path, Reading& to) {
 constexpr const char* kLm1bTraining = "training-monolingual.tokenized.shuffled";
 constexpr const char* kLm1bHeldOut = "heldout-monolingual.tokenized.shuffled";
 
-// The shards whose names begin so, in the folder itself and in the one the release has for them.
+// The shards with this prefix, in the folder itself and in the subfolder of the release.
 std::vector<fs::path> lm1b_shards(const fs::path& path, const char* folder, std::string_view begin) {
   std::vector<fs::path> shards;
   for (const fs::path& place : {path, path / folder}) {
@@ -129,17 +129,17 @@ void read_lm1b(const fs::path& path, Reading& to) {
   const auto training = lm1b_shards(path, kLm1bTraining, "news.en-");
   const auto held_out = lm1b_shards(path, kLm1bHeldOut, "news.en.heldout-");
   for (const fs::path& shard : training) {
-    // Shard 0 of 100 is the text that the held-out shards are cut from.
+    // Shard 0 of 100 is the text from which the held-out shards are cut.
     if (shard.filename().string().starts_with("news.en-00000-")) {
       to.notes.push_back(shard.string() + " is left out: it holds the held-out text");
     } else {
       to[Split::kTrain].push_back(open_text(shard, to));
     }
   }
-  // By custom shard 0 of 50 is the test; the next one there is serves for validation.
+  // By convention shard 0 of 50 is the test part; the next one found is validation.
   for (const fs::path& shard : held_out) {
     const bool test = shard.filename().string().starts_with("news.en.heldout-00000-");
-    std::vector<Piece>& part = to[test ? Split::kTest : Split::kValid];
+    std::vector<TextSlice>& part = to[test ? Split::kTest : Split::kValid];
     if (part.empty()) part.push_back(open_text(shard, to));
   }
   if (to.files.empty()) {
@@ -162,7 +162,7 @@ const Registry<Reader>& readers() {
           {"auto", "the first of those below that recognises the path", false, nullptr, nullptr},
           {"enwik8", "one file, by bytes: 90% train, 5% valid, 5% test", true,
            [](const fs::path& path) { return file_begins(path, "enwik8"); }, read_enwik8},
-          {"text8", "as enwik8, blanks at the ends of the parts taken off", false,
+          {"text8", "as enwik8, white space at the ends of the parts removed", false,
            [](const fs::path& path) { return file_begins(path, "text8"); }, read_text8},
           {"wikitext", "a folder with wiki.{train,valid,test}.tokens or {train,valid,test}.txt", false,
            [](const fs::path& path) {

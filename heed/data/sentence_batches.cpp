@@ -18,7 +18,7 @@ SentenceBatches::SentenceBatches(const TokenStream& stream, BatchShape shape, ui
     : Batches(shape, stream.name()), stream_(stream), seed_(seed) {
   if (stream.end() < 0) {
     throw usage_error("data: ", stream.name(),
-                      " cannot be had by sentences: the vocabulary has no token that ends one; use a word "
+                      " cannot be read by sentences: the vocabulary has no token that ends one; use a word "
                       "vocabulary, or batches of the running text");
   }
   int64_t targets = 0;
@@ -78,7 +78,7 @@ bool SentenceBatches::next_sentence(Sentence& to) {
   return true;
 }
 
-// Goes on by one step; without reading it when only the way to a later one matters.
+// Advances by one step, without reading it if it only leads to a later one.
 void SentenceBatches::pour(bool read) {
   ++step_;
   counted_ = 0;
@@ -104,9 +104,9 @@ void SentenceBatches::pour(bool read) {
   }
 }
 
-BatchInfo SentenceBatches::fill(int64_t step, int64_t chunk, std::span<int32_t> tokens,
-                                std::span<int32_t> targets) {
-  check(step, chunk, tokens, targets);
+BatchInfo SentenceBatches::fill(int64_t step, int64_t chunk, const Batch& to) {
+  check(step, chunk, to);
+  const auto& [tokens, targets] = to;
   const int64_t epoch = step / segments_;
   const bool follows = step_ >= epoch * segments_ && step_ <= step;
   if (!follows) begin_epoch(epoch);

@@ -1,4 +1,4 @@
-// Sentences in random order, for texts whose lines have nothing to do with each other (One Billion Word).
+// Sentences in random order, for texts whose lines are unrelated (One Billion Word).
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace heed::data {
 
-// Sentences are what ends with Stream's `end`. Each epoch shuffles those of a piece (a shard) among
-// themselves and pours them one after another into B sequences: a sequence that has come to the end of its
+// A sentence ends with the stream's `end`. Each epoch shuffles the sentences within a piece (a shard) and
+// assigns them in order to B sequences: a sequence that has reached the end of its
 // sentence takes the next one. A sentence w1 .. wn gives inputs end, w1 .. wn and targets w1 .. wn, end.
 // Empty lines are left out, so it does not matter whether the tokenizer puts `end` before a sentence as well.
 //
-// An epoch has floor(P / (B T)) steps for P targets in all. The sentences that are unfinished then are cut
-// off, and sequences that find no sentence any more end with ignored targets.
+// An epoch has floor(P / (B T)) steps for P targets in total. Unfinished sentences are cut off at its end,
+// and sequences without a next sentence end with ignored targets.
 class SentenceBatches : public Batches {
  public:
   // `stream` must outlive the batches.
   SentenceBatches(const TokenStream& stream, BatchShape shape, uint64_t seed);
-  // For a step that does not follow the last one, the epoch is gone through again up to it.
-  BatchInfo fill(int64_t step, int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) override;
+  // For a step that does not follow the last one, the epoch is replayed up to it.
+  BatchInfo fill(int64_t step, int64_t chunk, const Batch& to) override;
 
  private:
   struct Sentence {
-    int64_t begin = 0, left = 0;  // the targets that are still to come
+    int64_t begin = 0, left = 0;  // the remaining targets
     bool begun = false;
   };
   std::vector<Sentence> sentences_of(size_t piece) const;
@@ -34,7 +34,7 @@ class SentenceBatches : public Batches {
 
   const TokenStream& stream_;
   uint64_t seed_;
-  // The step the members below stand for.
+  // The step that the members below belong to.
   int64_t step_ = -1;
   size_t next_piece_ = 0;
   std::vector<Sentence> order_;  // of the piece before next_piece_

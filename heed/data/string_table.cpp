@@ -43,7 +43,7 @@ size_t StringTable::add(std::string_view string) {
   size_t at = slot_of(string, hash);
   if (slots_[at].number_plus_one != 0) return slots_[at].number_plus_one - 1;
   if (size() + 1 >= std::numeric_limits<uint32_t>::max())
-    throw failure("the text has more than ", size(), " distinct words; learn from a part of it");
+    throw usage_error("the text has more than ", size(), " distinct words; learn from a part of it");
   if (2 * (size() + 1) > slots_.size()) {
     grow();
     at = slot_of(string, hash);

@@ -9,11 +9,11 @@
 
 namespace heed::data {
 
-// Holds the bytes of all strings in one block: a million words need little more than their letters.
+// Holds the bytes of all strings in one block, with little overhead per string.
 class StringTable {
  public:
   StringTable() : slots_(64) {}
-  // The string's number; a new one if it was not there.
+  // The string's number; adds it if it is new.
   size_t add(std::string_view string);
   // -1 if it is not there.
   int64_t find(std::string_view string) const;

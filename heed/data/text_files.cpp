@@ -26,14 +26,14 @@ constexpr Packing kPackings[] = {
     {"BZh", "bzip2 -d"},
 };
 
-// Why a file is no text, or "".
+// Why a file is not text, or "".
 std::string complaint(std::string_view content) {
   if (content.empty()) return "is empty; give a file with text";
   const std::string_view first = content.substr(0, kFirstBlock);
   const bool binary = first.find('\0') != first.npos;
   for (const Packing& packing : kPackings) {
     if (binary && content.starts_with(packing.begin))
-      return text("is packed; unpack it first: ", packing.way_out);
+      return text("is compressed; decompress it first: ", packing.way_out);
   }
   return binary ? "is not text: it has NUL bytes; to read any bytes as they are, ask for the reader enwik8"
                 : "";
@@ -41,7 +41,7 @@ std::string complaint(std::string_view content) {
 
 }  // namespace
 
-Piece open_text(const fs::path& path, Reading& to) {
+TextSlice open_text(const fs::path& path, Reading& to) {
   if (fs::is_directory(path))
     throw usage_error("data: '", path.string(), "' is a folder; this reader takes a file");
   auto file = std::make_unique<const MappedFile>(path);
@@ -52,11 +52,12 @@ Piece open_text(const fs::path& path, Reading& to) {
   return {to.files.back()->text(), to.files.back().get()};
 }
 
-std::optional<Piece> open_if_text(const fs::path& path, Reading& to) {
+std::optional<TextSlice> open_if_text(const fs::path& path, Reading& to) {
   try {
     return open_text(path, to);
   } catch (const Error& error) {
-    if (error.code() == kFailed) throw;  // the text may be one; leaving it out would make another model
+    if (error.kind() != ErrorKind::kUsage)
+      throw;  // it may be the text; leaving it out would train another model
     to.notes.push_back(text("left out: ", error.what()));
     return std::nullopt;
   }
@@ -66,7 +67,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::path> files;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;  // a link to nothing is not a regular file
+    std::error_code ignored;  // a dangling link is not a regular file
     if (at->is_regular_file(ignored) && !at->path().filename().string().starts_with('.'))
       files.push_back(at->path());
   }

@@ -1,4 +1,4 @@
-// Text files as readers need them: opened with care, found by name.
+// Text files for readers: opened with checks, found by name.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace heed::data {
 
-// The whole file as a piece. Empty, packed and (unless `to.any_bytes`) binary files are refused.
-Piece open_text(const std::filesystem::path& path, Reading& to);
-// The same for a file that nobody named: what open_text would refuse becomes a note.
-std::optional<Piece> open_if_text(const std::filesystem::path& path, Reading& to);
+// The whole file as a piece. Empty, compressed and (unless `to.any_bytes`) binary files are refused.
+TextSlice open_text(const std::filesystem::path& path, Reading& to);
+// The same for a file that was not named explicitly: what open_text would refuse becomes a note.
+std::optional<TextSlice> open_if_text(const std::filesystem::path& path, Reading& to);
 
 // Regular files of a folder, not those that begin with a dot, in the order of their names.
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder);
@@ -30,7 +30,7 @@ struct NamedFiles {
   int count() const;
 };
 
-// The files of the pattern that gives the most parts; patterns before others where they give as many.
+// The files of the pattern that gives the most parts; the first such pattern if several do.
 NamedFiles find_named(const std::filesystem::path& folder, const std::vector<NamePattern>& patterns);
 void read_named(const NamedFiles& named, Reading& to);
 

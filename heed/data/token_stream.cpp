@@ -1,5 +1,5 @@
-// The file: tokens as u16 or i32, zeros up to a multiple of 8 bytes, piece ends as i64, then what describes
-// them. That comes last because it is known last, and a file that was cut short has none.
+// The file: tokens as u16 or i32, zeros up to a multiple of 8 bytes, piece ends as i64, then a footer that
+// describes them. It comes last because it is known last, and a truncated file has none.
 #include "heed/data/token_stream.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::string_view bytes_of(const T* from, size_t count) {
 
 int64_t padded(int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// Hashes what it writes, in blocks that a reader can make again.
+// Hashes what it writes, in blocks that a reader can reproduce.
 class BlockWriter {
  public:
   explicit BlockWriter(std::ostream& out) : out_(out) {}
@@ -80,7 +80,7 @@ uint64_t checksum_of(const FileReader& file, int64_t bytes) {
   return checksum;
 }
 
-// About a block of text, to where the tokenizer allows a cut; more if it allows none so soon.
+// About a block of text, up to a position where the tokenizer allows a cut; more if there is none in it.
 size_t next_cut(std::string_view text, const Tokenizer& tokenizer) {
   for (size_t wanted = kBlock; wanted < text.size(); wanted *= 2) {
     const size_t cut = tokenizer.cut_before(text, wanted);
@@ -122,12 +122,12 @@ void write_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_
 void make(const Part& part, const Tokenizer& tokenizer, Description description, std::ostream& stream,
           const TokenStream::Progress& progress) {
   BlockWriter out(stream);
-  // A job holds a block of text and its tokens; more than a few of them side by side only take memory.
+  // A job holds a block of text and its tokens; more than a few concurrent jobs only use memory.
   std::vector<Job> jobs(static_cast<size_t>(std::clamp(thread_count(), 1, 8)));
   std::vector<uint16_t> narrow;
   std::vector<int64_t> piece_ends;
   int64_t done = 0;
-  for (const Piece& piece : part.pieces) {
+  for (const TextSlice& piece : part.pieces) {
     for (size_t begin = 0; begin < piece.text.size() && stream;) {
       size_t at = begin, count = 0;
       for (; count < jobs.size() && at < piece.text.size(); at += jobs[count++].text.size()) {
@@ -160,8 +160,8 @@ struct Opened {
   std::vector<int64_t> piece_ends;
 };
 
-// Nothing if the file is not there, is not whole or does not hold what is expected. Of that all is known but
-// the number of tokens.
+// Nothing if the file is missing, incomplete or does not match `expected`, in which everything is known
+// except the number of tokens.
 std::optional<Opened> open(const fs::path& path, Description expected) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return {};
@@ -203,14 +203,14 @@ TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs:
     std::error_code error;
     fs::create_directories(cache, error);
     if (error)
-      throw failure("the folder '", cache.string(), "' for tokens cannot be made: ", error.message());
+      throw system_error("the folder '", cache.string(), "' for tokens cannot be created: ", error.message());
     try {
       write_file(path_, [&](std::ostream& out) { make(part, tokenizer, description, out, progress); });
     } catch (const Error& wrong) {
-      throw Error(text("tokens of ", name_, ": ", wrong.what()), wrong.code());
+      throw Error(wrong.kind(), text("tokens of ", name_, ": ", wrong.what()));
     }
     opened = open(path_, description);
-    if (!opened) throw failure(path_.string(), ": was written, but cannot be read back");
+    if (!opened) throw system_error(path_.string(), ": was written, but cannot be read back");
   }
   reader_ = std::move(opened->file);
   size_ = opened->description.tokens;

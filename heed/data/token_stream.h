@@ -16,16 +16,16 @@ namespace heed::data {
 
 class TokenStream {
  public:
-  // Called with the bytes of text done and all of them, while the text is tokenised.
+  // Called with the bytes of text done and the total, while the text is tokenised.
   using Progress = std::function<void(int64_t done, int64_t all)>;
-  // The tokens of `part`. They are read from a file in `cache`, which is made first if it is not there or is
-  // not whole. Its name tells texts and vocabularies apart. Several threads encode at the same time.
+  // The tokens of `part`. They are read from a file in `cache`, which is made first if it is missing or
+  // incomplete. Its name identifies text and vocabulary. Several threads encode at the same time.
   TokenStream(const Part& part, const Tokenizer& tokenizer, const std::filesystem::path& cache,
               const Progress& progress = {});
 
   const std::string& name() const { return name_; }  // of the part, for messages
   int64_t size() const { return size_; }
-  int64_t text_bytes() const { return text_bytes_; }  // that the tokens stand for
+  int64_t text_bytes() const { return text_bytes_; }  // of the text behind the tokens
   int32_t end() const { return end_; }                // Tokenizer::end
   // Where the tokens of each piece end; the last is size().
   std::span<const int64_t> piece_ends() const { return piece_ends_; }

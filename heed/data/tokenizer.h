@@ -20,14 +20,14 @@ class Tokenizer {
   virtual ~Tokenizer() = default;
   virtual std::string_view kind() const = 0;  // its name in `tokenizers`
   virtual int64_t size() const = 0;           // of the vocabulary V
-  // Appends the ids of `text`, which may be any bytes. What the vocabulary cannot express is an Error that
-  // names it. Texts cut at `cut_before` and encoded piece by piece give the ids of the whole. Several threads
+  // Appends the ids of `text`, which may be any bytes. Throws for text that the vocabulary cannot
+  // express. Texts cut at `cut_before` and encoded piece by piece give the ids of the whole. Several threads
   // may encode at once.
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
   // A position <= `position`, not far before it, at which the text may be cut; `position` itself for bytes. 0
-  // if there is none. `text` is the whole text, of which no more than some bytes around the answer are read.
+  // if there is none. `text` is the whole text, of which only some bytes around the answer are read.
   virtual size_t cut_before(std::string_view text, size_t position) const = 0;
-  // The bytes of the ids, which need not be whole UTF-8 characters. An id out of range is an Error.
+  // The bytes of the ids, which need not be whole UTF-8 characters. Throws for an id out of range.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
   // What tokenizer.json holds: Hugging Face's format, readable by `load_tokenizer`.
   virtual Json to_json() const = 0;
@@ -35,11 +35,11 @@ class Tokenizer {
   virtual int32_t end() const { return -1; }
 
  protected:
-  // The id as an index; an Error if it is out of range.
+  // The id as an index. Throws if it is out of range.
   size_t index_of(int32_t id) const;
 };
 
-// What to build a vocabulary with.
+// How to build a vocabulary.
 struct TokenizerSpec {
   std::string kind = "bytes";
   int64_t vocabulary = 0;
@@ -53,21 +53,21 @@ struct TokenizerSpec {
   }
 };
 
-// The text a vocabulary is learned from: calls its argument with each piece, in order. A piece is a text of
-// its own (a file): no line and no word goes on in the next one.
+// The text a vocabulary is learned from: calls its argument with each piece, in order. A piece is a separate
+// text (a file): no line and no word continues in the next one.
 using TextSource = std::function<void(const std::function<void(std::string_view)>&)>;
 
 struct TokenizerEntry {
   std::string name;
   std::string meaning;
   std::unique_ptr<Tokenizer> (*learn)(const TokenizerSpec& spec, const TextSource& text);
-  // From tokenizer.json; null if the file is of another kind, an Error if it is of this one and damaged.
+  // From tokenizer.json; null if the file is of another kind. Throws if it is of this kind and damaged.
   std::unique_ptr<Tokenizer> (*read)(const Json& json);
 };
 const Registry<TokenizerEntry>& tokenizers();
 
 std::unique_ptr<Tokenizer> learn_tokenizer(const TokenizerSpec& spec, const TextSource& text);
-// For kinds that do not ask what a line end becomes: refuses a `newline` that was set.
+// For kinds without a choice of line ends: refuses a `newline` that was set.
 void refuse_newline(const TokenizerSpec& spec);
 // From a tokenizer.json, or from a folder that has one, or that has GPT-2's encoder.json and vocab.bpe.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);

@@ -1,7 +1,7 @@
-// What the kinds of tokenizers share in reading and writing Hugging Face's tokenizer.json.
+// Reading and writing Hugging Face's tokenizer.json, shared by all kinds of tokenizers.
 //
-// heed's own kinds put what that format cannot say under "heed" inside "model": its library passes over
-// unknown keys there, but refuses them at the top.
+// heed's own kinds put what that format cannot express under "heed" inside "model": its library ignores
+// unknown keys there, but refuses them at the top level.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace heed::data {
 
-// The "heed" part of a file that a tokenizer of this kind wrote; null if the file is another's.
+// The "heed" part of a file that a tokenizer of this kind wrote; null for any other file.
 const Json* heed_part(const Json& json, std::string_view kind);
 
-// `json[key]` of the given type, or an Error that says what is there instead.
+// `json[key]` of the given type. Throws an Error that says what is there instead.
 const Json& object_at(const Json& json, const char* key);
 const Json& array_at(const Json& json, const char* key);
 std::string string_at(const Json& json, const char* key);
 
-// The number, if it is a whole one from 0 on.
+// The number, if it is whole and not negative.
 std::optional<uint64_t> whole_number(const Json& json);
 
-// Names of ids 0, 1, 2, ..., gathered from a file. Each id must come once and none may be missing.
+// Names of ids 0, 1, 2, ..., gathered from a file. Each id must appear exactly once.
 class IdNames {
  public:
   explicit IdNames(size_t size) : names_(size), taken_(size) {}
@@ -53,7 +53,7 @@ Json byte_level_part(bool split);
 // A normalizer that replaces each line end.
 Json replace_newline_part(const std::string& by);
 
-// Text for a message: at most some dozens of bytes, what is not printable as \x..
+// Text for a message: at most a few dozen bytes, unprintable ones as \x..
 std::string printable(std::string_view text);
 
 }  // namespace heed::data

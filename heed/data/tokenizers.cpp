@@ -72,14 +72,14 @@ std::unique_ptr<Tokenizer> load_tokenizer(const fs::path& path) {
     try {
       return make_bpe_tokenizer(bpe_from_gpt2_files(json, lines.text()));
     } catch (const Error& error) {
-      throw Error(text(path.string(), ": ", error.what()), error.code());
+      throw Error(error.kind(), text(path.string(), ": ", error.what()));
     }
   }
   const Json json = read_json(whole);
   try {
     return read_any(json);
   } catch (const Error& error) {
-    throw Error(text(whole.string(), ": ", error.what()), error.code());
+    throw Error(error.kind(), text(whole.string(), ": ", error.what()));
   }
 }
 

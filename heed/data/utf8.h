@@ -1,5 +1,5 @@
-// UTF-8 of texts that may be damaged. Overlong forms, surrogates and what lies beyond U+10FFFF are invalid,
-// and each byte of something invalid stands alone. So ASCII and first bytes always begin a character.
+// UTF-8 of texts that may be damaged. Overlong forms, surrogates and anything beyond U+10FFFF are invalid,
+// and each invalid byte counts alone. So ASCII and first bytes always start a character.
 #pragma once
 
 #include <cstddef>

@@ -9,11 +9,11 @@
 namespace heed::data {
 namespace {
 
-// What tells "words" and "lm1b" apart.
+// The differences between "words" and "lm1b".
 struct Convention {
   const char* kind;
   const char* end;        // closes every line, id 0
-  const char* unknown;    // what stands for words that are not in the vocabulary
+  const char* unknown;    // replaces words that are not in the vocabulary
   bool opens_lines;       // the end symbol opens a line as well, and lines without words do not count
   bool always_unknown;    // the vocabulary always has `unknown`, as id 1
   int64_t minimum_count;  // of a word
@@ -78,8 +78,8 @@ class WordTokenizer : public Tokenizer {
     return newline == text.npos ? 0 : newline + 1;
   }
 
-  // Words with one space between them and a line end for each line's end symbol: encoding that again gives
-  // the ids.
+  // Words with one space between them and a line end for each end symbol: encoding the result gives the same
+  // ids.
   std::string decode(std::span<const int32_t> ids) const override {
     std::string text;
     for (int32_t id : ids) {
@@ -203,13 +203,13 @@ std::unique_ptr<Tokenizer> read(const Json& json) {
   StringTable words;
   for (const std::string& word : names.take()) {
     if (word.empty() || std::any_of(word.begin(), word.end(), is_space))
-      throw usage_error("'", printable(word), "' is in the vocabulary, but is no word");
+      throw usage_error("'", printable(word), "' is in the vocabulary, but is not a word");
     if (words.find(word) >= 0) throw usage_error("'", printable(word), "' is in the vocabulary twice");
     words.add(word);
   }
   if (words.find(convention.end) != 0) throw usage_error("'", convention.end, "' should have id 0");
   if (convention.always_unknown && words.find(convention.unknown) < 0)
-    throw usage_error("'", convention.unknown, "' is missing in the vocabulary");
+    throw usage_error("'", convention.unknown, "' is missing from the vocabulary");
   return std::make_unique<WordTokenizer>(convention, std::move(words));
 }
 

@@ -1,9 +1,9 @@
-// Words between white space, one line at a time, case kept; the vocabulary is what occurs, by falling count,
-// ties by first appearance. White space is ASCII's, a line ends with '\n' or with the text.
+// Words between white space, one line at a time, case kept; the vocabulary is the words that occur, by
+// falling count, ties by first appearance. White space is ASCII's, a line ends with '\n' or with the text.
 //
 // "words" (WikiText, Merity et al., 2017): <eos> after every line, so a blank line gives <eos> alone. <eos>
-// is id 0. Unknown words are <unk> if the vocabulary has it, else an Error; WikiText's files have <unk> as a
-// word. With a limit it is always there, counted with the words it stands for.
+// is id 0. Unknown words become <unk> if the vocabulary has it, else encoding throws; WikiText's files have
+// <unk> as a word. With a limit it is always there, counted with the words it replaces.
 //
 // "lm1b" (One Billion Word Benchmark, Chelba et al., 2013): a sentence is <S> word word <S>, blank lines give
 // nothing. <S> is id 0, <UNK> id 1; words seen less than three times are left out, as in the benchmark.

@@ -51,7 +51,7 @@ std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, V
                                          const std::vector<ValueId>& wrt, const Sum& sum) {
   Gradients gradients(graph, sum);
   const int forward_nodes = static_cast<int>(graph.nodes().size());
-  // A value is useful if it is asked for or made from something that is.
+  // A value is useful if it is requested or computed from one that is.
   gradients.useful_.assign(graph.values().size(), false);
   for (ValueId id : wrt) gradients.useful_[static_cast<size_t>(id.index)] = true;
   for (const Node& node : graph.nodes()) {
@@ -71,7 +71,7 @@ std::map<ValueId, ValueId> differentiate(Graph& graph, const std::map<ValueId, V
     const bool reached = std::any_of(node.outputs.begin(), node.outputs.end(),
                                      [&](ValueId id) { return gradients.gradient_.contains(id); });
     const bool useful = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
-      // Outputs a forward node was given later (extend_node) were not asked for by anyone.
+      // Outputs that were added to a forward node later (extend_node) have no gradient.
       const auto index = static_cast<size_t>(id.index);
       return index < gradients.useful_.size() && gradients.useful_[index];
     });

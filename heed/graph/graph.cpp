@@ -16,8 +16,8 @@ ValueId Graph::input(const std::string& name, Shape shape, DType dtype) {
   return add_value(name, {shape, dtype}, Role::kInput, -1);
 }
 
-ValueId Graph::parameter(const std::string& name, Shape shape) {
-  return add_value(name, {shape, DType::kF32}, Role::kParameter, -1);
+ValueId Graph::parameter(const std::string& name, const TensorType& type) {
+  return add_value(name, type, Role::kParameter, -1);
 }
 
 ValueId Graph::state(const std::string& name, Shape shape, DType dtype) {
@@ -39,8 +39,8 @@ std::vector<TensorType> Graph::infer(const Op& op, const std::vector<ValueId>& i
     std::string given;
     for (ValueId id : inputs)
       given += text(given.empty() ? "" : ", ", id ? describe(id) + " " + value(id).type.str() : "none");
-    throw Error(text(op.kind(), ": ", error.what(), "\n  given: ", given.empty() ? "no inputs" : given),
-                error.code());
+    throw Error(error.kind(),
+                text(op.kind(), ": ", error.what(), "\n  given: ", given.empty() ? "no inputs" : given));
   }
 }
 
@@ -48,7 +48,7 @@ std::vector<ValueId> Graph::add(std::shared_ptr<const Op> op, std::vector<ValueI
   for (ValueId id : inputs) HEED_ASSERT(id.index < static_cast<int32_t>(values_.size()));
   const std::vector<TensorType> types = infer(*op, inputs);
   const int node = static_cast<int>(nodes_.size());
-  Node added{std::move(op), std::move(inputs), {}, part_};
+  Node added{std::move(op), std::move(inputs), {}, section_};
   for (const TensorType& type : types) added.outputs.push_back(add_value("", type, Role::kComputed, node));
   nodes_.push_back(std::move(added));
   return nodes_.back().outputs;
@@ -105,7 +105,7 @@ bool Graph::depends_on(ValueId id, ValueId on) const {
 }
 
 void Graph::tidy() {
-  // Needed: what an output, or a write to a parameter or state, stands on.
+  // Needed: everything that an output, or a write to a parameter or state, depends on.
   std::vector<bool> needed(nodes_.size());
   std::vector<int> open;
   const auto need = [&](int node) {

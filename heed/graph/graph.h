@@ -28,25 +28,25 @@ struct Node {
   std::shared_ptr<const Op> op;
   std::vector<ValueId> inputs;  // kNone where an optional input is absent
   std::vector<ValueId> outputs;
-  int part = 0;  // Graph::begin_part
+  int section = 0;  // Graph::begin_section
 };
 
 class Graph {
  public:
   ValueId input(const std::string& name, Shape shape, DType dtype = DType::kF32);
-  ValueId parameter(const std::string& name, Shape shape);
+  ValueId parameter(const std::string& name, const TensorType& type);
   ValueId state(const std::string& name, Shape shape, DType dtype = DType::kF32);
   // The input, parameter or state of that name; kNone if there is none.
   ValueId find(const std::string& name) const;
 
-  // Adds a node. Shapes that do not fit are refused here, naming op, values and shapes.
+  // Adds a node. Throws for shapes that do not match, naming op, values and shapes.
   std::vector<ValueId> add(std::shared_ptr<const Op> op, std::vector<ValueId> inputs);
   ValueId add_one(std::shared_ptr<const Op> op, std::vector<ValueId> inputs) {
     return add(std::move(op), std::move(inputs))[0];
   }
-  // Nodes added from now on belong to this part, by which a run can be timed. The first is 0.
-  void begin_part(int part) { part_ = part; }
-  int part() const { return part_; }
+  // Nodes added from now on belong to this section, by which a run can be timed. The first is 0.
+  void begin_section(int section) { section_ = section; }
+  int section() const { return section_; }
   // Replaces a node's op by a variant of it with more outputs (linear that also keeps its pre-activation);
   // the outputs it had stay as they are. Returns the output at `index`.
   ValueId extend_node(int node, std::shared_ptr<const Op> op, size_t index);
@@ -57,10 +57,10 @@ class Graph {
 
   // Every use of `from` becomes a use of `to`. Nodes may then be out of order: call tidy().
   void replace_uses(ValueId from, ValueId to);
-  // What a value has become: itself, or what replaced it.
+  // The value itself, or its replacement.
   ValueId current(ValueId value) const;
   bool depends_on(ValueId value, ValueId on) const;
-  // Drops nodes nobody needs and puts the rest in an order that respects dependencies, otherwise as added.
+  // Drops unneeded nodes and puts the rest in an order that respects dependencies, otherwise as added.
   // Besides the outputs, nodes that write parameters or states (required aliases) count as needed.
   void tidy();
 
@@ -82,7 +82,7 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<ValueId> outputs_;
   std::map<ValueId, ValueId> replaced_;
-  int part_ = 0;
+  int section_ = 0;
 };
 
 }  // namespace heed::graph

@@ -1,4 +1,4 @@
-// An op: one kind of node. Everything heed knows of it is behind this interface, in one file per op
+// An op: one kind of node. Everything heed knows about it is behind this interface, in one file per op
 // (heed/ops).
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/fields.h"
 #include "heed/tensor/tensor.h"
 
 namespace heed::graph {
@@ -38,10 +39,10 @@ struct Signature {
 
 struct Cost {
   double flops = 0;  // 2 per multiply-add of a matrix product; nothing for the rest
-  double bytes = 0;  // read and written at least
+  double bytes = 0;  // least number read and written
 };
 
-// Output `output` may live (or, if `required`, has to live) in the memory of input `input`.
+// Output `output` may (or, if `required`, must) use the memory of input `input`.
 struct Alias {
   int output;
   int input;
@@ -52,7 +53,8 @@ struct Alias {
 struct Run {
   std::span<const Tensor> inputs;
   std::span<const Tensor> outputs;
-  Tensor scratch;  // what scratch_bytes asked for, as f32
+  std::span<std::byte> scratch;  // at least what scratch_bytes asked for
+  const Signature* signature;    // the types of inputs and outputs
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i]; }
   const Tensor& in(size_t i) const { return inputs[i]; }
@@ -65,22 +67,24 @@ class Op {
   virtual ~Op() = default;
 
   virtual std::string_view kind() const = 0;
-  // The shape rule: types of the outputs, or an Error that says what does not fit. `signature.outputs` is
-  // empty.
+  // Kind and settings define an op completely; ops::add creates it again from them.
+  virtual Json settings() const { return Json::object(); }
+  // The shape rule: returns the types of the outputs, or throws an Error that says what does not match.
+  // `signature.outputs` is empty.
   virtual std::vector<TensorType> infer(const Signature& signature) const = 0;
   virtual Cost cost(const Signature& signature) const { return {0, static_cast<double>(signature.bytes())}; }
   // Working memory of one run, planned into the arena like any value.
   virtual int64_t scratch_bytes(const Signature&) const { return 0; }
   virtual std::vector<Alias> aliases(const Signature&) const { return {}; }
   virtual void run(const Run& run) const = 0;
-  // Adds the nodes that carry gradients from outputs to inputs. Ops without one refuse to be differentiated.
+  // Adds the nodes that carry gradients from outputs to inputs. Throws for ops without a gradient.
   virtual void gradient(Gradients& gradients) const;
-  // For outputs that are cheaper to make again in the backward pass than to keep: adds nodes that do so (from
+  // For outputs that are cheaper to recompute in the backward pass than to keep: adds nodes that do so (from
   // values that are kept anyway) and returns the result. kNone: keep the output. See Gradients::saved.
   virtual ValueId make_again(Graph& graph, int node, size_t output) const;
 };
 
-// Shape rules read better with these: each throws an Error naming what was expected.
+// Helpers for shape rules: each throws an Error naming what was expected.
 void expect(bool condition, const std::string& complaint);
 void expect_rank(const Signature& signature, size_t input, int rank, const char* meaning);
 void expect_dtype(const Signature& signature, size_t input, DType dtype, const char* meaning);

@@ -10,7 +10,7 @@
 namespace heed::graph {
 namespace {
 
-// A stretch of memory that one or more values share one after the other, and when it is in use.
+// A block of memory that one or more values use one after the other, and when it is in use.
 struct Block {
   int64_t bytes = 0;
   int first = std::numeric_limits<int>::max();  // node that first writes it
@@ -108,7 +108,7 @@ class Planner {
     for (ValueId id : graph_.outputs()) last_use_[index(id)] = static_cast<int>(graph_.nodes().size());
   }
 
-  // Gives the output the input's memory when that is required, or when nobody reads the input afterwards.
+  // Gives the output the input's memory if that is required, or if no node reads the input afterwards.
   void share(int n, const Node& node, const Alias& alias) {
     if (static_cast<size_t>(alias.input) >= node.inputs.size() ||
         static_cast<size_t>(alias.output) >= node.outputs.size())
@@ -118,7 +118,7 @@ class Planner {
     if (!in || block_of_[index(out)] >= 0) return;
     const bool fits = graph_.value(in).type.bytes() == graph_.value(out).type.bytes();
     const Role role = graph_.value(in).role;
-    // What was given to the program is still there for the next run.
+    // Inputs of the program stay for the next run.
     const bool dead = last_use_[index(in)] <= n && !read_twice(node, in) && role != Role::kInput;
     if (alias.required) {
       HEED_ASSERT(fits);

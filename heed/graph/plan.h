@@ -1,5 +1,5 @@
-// Reading 2 of the graph: where every value lives. Liveness gives each computed value its place in one arena,
-// so the peak memory of a run is known exactly before it.
+// Reading 2 of the graph: the memory of every value. Liveness gives each computed value its offset in one
+// arena, so the peak memory of a run is known exactly before it.
 #pragma once
 
 #include "heed/graph/graph.h"
@@ -15,10 +15,10 @@ struct Memory {
 };
 
 struct Plan {
-  // Byte offset in the arena of every input and computed value, by value index. Parameters and states live
-  // outside (-1), and so do computed values that are required to share their memory.
+  // Byte offset in the arena of every input and computed value, by value index. Parameters and states are
+  // outside (-1), and so are computed values that must share their memory.
   std::vector<int64_t> offset;
-  // The parameter or state a computed value lives in, by value index; kNone for all others.
+  // The parameter or state whose memory a computed value uses, by value index; kNone for all others.
   std::vector<ValueId> lives_in;
   // Required aliases whose input is still read later: the input is copied to the output's memory before the
   // node runs.

@@ -1,5 +1,5 @@
 // Reading 3 of the graph: run it. A Program is a graph with its plan and its memory; heed allocates nothing
-// in running it (oneDNN takes and returns packing buffers inside its products).
+// while running it (oneDNN allocates and frees packing buffers inside its products).
 #pragma once
 
 #include <map>
@@ -10,24 +10,9 @@
 
 #include "heed/graph/graph.h"
 #include "heed/graph/plan.h"
-#include "heed/tensor/buffer.h"
+#include "heed/graph/variables.h"
 
 namespace heed::graph {
-
-// The memory that outlives a run: parameters and states, by name. Several programs (training and evaluation,
-// prompt and single step) may share one set.
-class Variables {
- public:
-  // Room for the graph's parameters and states that are not here yet, zeroed, in one buffer.
-  void allocate(const Graph& graph);
-  // The variable of that name; an Error if there is none.
-  Tensor at(const std::string& name) const;
-  const std::map<std::string, Tensor>& all() const { return tensors_; }
-
- private:
-  std::vector<Buffer> buffers_;
-  std::map<std::string, Tensor> tensors_;
-};
 
 // Time spent per op kind, for `heed bench --profile`.
 struct Profile {
@@ -40,27 +25,28 @@ struct Profile {
   int64_t runs = 0;
 };
 
-// Working memory for programs that never run at the same time: as large as the largest needs. An Error if
-// the system has not that much, nor what the variables lack.
+// Working memory for programs that never run at the same time: as large as the largest needs. Throws if there
+// is not enough memory for it and the missing variables.
 std::shared_ptr<Buffer> shared_arena(const std::vector<const Graph*>& graphs, const Variables& variables);
 
 class Program {
  public:
-  // The variables are allocated if need be and must outlive the program. With a shared arena inputs are to be
-  // written anew for each run.
+  // The variables are allocated if necessary and must outlive the program. With a shared arena, write the
+  // inputs again for each run.
   Program(std::shared_ptr<const Graph> graph, Variables& variables, std::shared_ptr<Buffer> arena = nullptr);
 
   const Graph& graph() const { return *graph_; }
   const Memory& memory() const { return plan_.memory; }
   // The memory of a value: inputs to fill before run(), outputs to read after it. Other computed values may
-  // have been overwritten by then; one that the graph no longer makes is an Error.
+  // have been overwritten by then. Throws for one that the graph no longer computes.
   Tensor tensor(ValueId id) const;
   Tensor input(const std::string& name) const;
 
+  // Throws if a matrix product could not allocate memory; the outputs are then invalid.
   void run();
   // As run(), and adds the time of each node to `profile`.
   void run(Profile& profile);
-  // As run(), and adds to seconds[part] the time of its nodes.
+  // As run(), and adds to seconds[section] the time of its nodes.
   void run(std::span<double> seconds);
 
  private:
@@ -74,8 +60,9 @@ class Program {
   std::shared_ptr<const Graph> graph_;
   Plan plan_;
   std::shared_ptr<Buffer> arena_;
-  std::vector<Tensor> tensors_;    // by value
-  std::vector<Tensor> arguments_;  // inputs and outputs of all steps, one after the other
+  std::vector<Tensor> tensors_;        // by value
+  std::vector<Tensor> arguments_;      // inputs and outputs of all steps, one after the other
+  std::vector<Signature> signatures_;  // of all steps
   std::vector<Step> steps_;
 };
 

@@ -35,7 +35,7 @@ void validate(const SamplingSpec& spec) {
 
 Sampler::Sampler(const SamplingSpec& spec) : spec_(spec) { validate(spec); }
 
-// Keskar and others 2019 (CTRL), section 4.1, with the sign of the logit minded: dividing a negative one
+// Keskar and others 2019 (CTRL), section 4.1, with regard to the sign of the logit: dividing a negative one
 // would make the token more likely.
 void Sampler::penalise(std::span<const float> logits, std::span<const int32_t> recent) {
   logits_.assign(logits.begin(), logits.end());
@@ -46,7 +46,7 @@ void Sampler::penalise(std::span<const float> logits, std::span<const int32_t> r
   for (int32_t token : recent) {
     if (token < 0 || static_cast<size_t>(token) >= logits.size())
       throw usage_error("sampling: recent token ", token, " is not one of ", logits.size());
-    // From the logit as it was given: a token that occurs twice is penalised once.
+    // From the original logit: a token that occurs twice is penalised once.
     const float logit = logits[static_cast<size_t>(token)];
     logits_[static_cast<size_t>(token)] =
         std::clamp(logit > 0 ? logit / penalty : logit * penalty, -kLargestFloat, kLargestFloat);
@@ -65,13 +65,13 @@ Sampler::Candidate Sampler::last_of_top_k() {
   return *last;
 }
 
-// The last token of the shortest list of most likely ones whose weights reach top_p of the total (Holtzman
-// and others 2020, section 3.1). Halving instead of sorting: O(V).
+// The last token of the shortest list of most likely tokens whose weights reach top_p of the total (Holtzman
+// and others 2020, section 3.1). Bisection instead of sorting: O(V).
 Sampler::Candidate Sampler::last_of_top_p(Candidate last) {
   double total = 0;
   for (float weight : weights_) total += weight;
   // All tokens with less than 1/V of what top_p leaves out weigh less than that together, so the list ends
-  // before the first of them. Half of it, to be safe from rounding.
+  // before the first such token. Half of the bound is used, to be safe from rounding.
   const double least = 0.5 * (1 - spec_.top_p) * total / static_cast<double>(weights_.size());
   candidates_.clear();
   for (size_t i = 0; i < weights_.size(); ++i) {
@@ -94,7 +94,7 @@ Sampler::Candidate Sampler::last_of_top_p(Candidate last) {
   return begin == end ? last : *begin;
 }
 
-// Strictly between 0 and 1, of 52 bits: 32 would never reach tokens less likely than 2^-32.
+// Strictly between 0 and 1, with 52 bits: 32 would never reach tokens less likely than 2^-32.
 double Sampler::uniform() const {
   const auto low = [](int64_t value) { return static_cast<uint32_t>(value); };
   const auto high = [](int64_t value) { return static_cast<uint32_t>(static_cast<uint64_t>(value) >> 32); };
@@ -108,8 +108,8 @@ int32_t Sampler::sample(std::span<const float> logits, std::span<const int32_t> 
   if (V == 0) throw usage_error("sampling: there are no logits to choose from");
   const auto wrong = std::find_if_not(logits.begin(), logits.end(), finite);
   if (wrong != logits.end())
-    throw failure("sampling: the logit of token ", wrong - logits.begin(), " is ", *wrong,
-                  "; the model is broken");
+    throw damaged_error("sampling: the logit of token ", wrong - logits.begin(), " is ", *wrong,
+                        "; the model is damaged");
 
   penalise(logits, recent);
   const auto first = std::max_element(logits_.begin(), logits_.end());
@@ -122,8 +122,8 @@ int32_t Sampler::sample(std::span<const float> logits, std::span<const int32_t> 
   const bool by_rank = spec_.top_k > 0 && static_cast<size_t>(spec_.top_k) < V;
   if (by_rank || spec_.top_p < 1) candidates_.reserve(V);
 
-  // Selections find the last token to keep, and the draw walks the tokens by id: which one it hits does not
-  // depend on the order a selection leaves behind.
+  // Selections find the last token to keep, and the draw walks the tokens by id: the result does not depend
+  // on the order that a selection leaves behind.
   Candidate last{-kLargestFloat, std::numeric_limits<int32_t>::max()};
   const auto kept = [&](size_t i) { return !more_likely(last, {logits_[i], static_cast<int32_t>(i)}); };
   if (by_rank) last = last_of_top_k();

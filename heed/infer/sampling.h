@@ -18,11 +18,12 @@ struct SamplingSpec {
 
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("temperature", temperature, "below 1 the likely tokens win more often; 0: always the most likely");
+    field("temperature", temperature,
+          "below 1 likely tokens are drawn more often; 0: always the most likely");
     field("top_k", top_k, "draw among this many most likely tokens; 0: all");
     field("top_p", top_p, "draw among the fewest tokens that have this probability together; 1: all");
     field("min_p", min_p, "draw among tokens with at least this share of the largest probability; 0: all");
-    field("repeat_penalty", repeat_penalty, "above 1 tokens that were there recently become less likely");
+    field("repeat_penalty", repeat_penalty, "above 1 recent tokens become less likely");
     field("repeat_last", repeat_last, "how many tokens count as recent; 0: none, -1: all");
     field("seed", seed, "the same seed draws the same tokens");
   }
@@ -38,8 +39,8 @@ class Sampler {
  public:
   explicit Sampler(const SamplingSpec& spec);
 
-  // `logits`: one finite number per token, log-probabilities will do; `recent`: the tokens so far, the newest
-  // last, for the repeat penalty. Takes no memory but in the first call.
+  // `logits`: one finite number per token, or log-probabilities; `recent`: the tokens so far, the newest
+  // last, for the repeat penalty. Allocates in the first call only.
   int32_t sample(std::span<const float> logits, std::span<const int32_t> recent = {});
 
   int64_t drawn() const { return drawn_; }
@@ -64,7 +65,7 @@ class Sampler {
   int64_t drawn_ = 0;
   float largest_ = 0;                  // logit
   std::vector<float> logits_;          // after the penalty
-  std::vector<float> weights_;         // probabilities but for a factor; 0 where a token is out
+  std::vector<float> weights_;         // probabilities up to a factor; 0 for excluded tokens
   std::vector<Candidate> candidates_;  // for the selections
 };
 

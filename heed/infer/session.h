@@ -1,4 +1,4 @@
-// A model that is being spoken with: weights packed once, state carried from token to token.
+// A model during generation: weights packed once, state carried from token to token.
 #pragma once
 
 #include <memory>
@@ -11,31 +11,40 @@ namespace heed::infer {
 
 class Session {
  public:
-  // `memory`: tokens before the present one that attention sees; a model with learned positions sees its
-  // context. `chunk`: tokens of a prompt taken at once.
+  // `memory`: tokens before the current one that attention sees; a model with learned positions sees its
+  // context. `chunk`: tokens of a prompt read at once.
   Session(const spec::ModelSpec& spec, int64_t memory, const model::Source& weights, int64_t chunk = 64);
+  // Another session of the same model: it shares the memory of the weights and starts its own text.
+  // Both may run at the same time, each on its own thread.
+  Session with_same_weights() const;
 
-  // Takes the tokens, at least one, and returns what comes next: a logit or log-probability per word, valid
-  // until the next call.
+  // Reads the tokens, at least one, and returns the scores of the next: a logit or log-probability per word,
+  // valid until the next call.
   std::span<const float> feed(std::span<const int32_t> tokens);
   void restart();
 
-  int64_t memory_tokens() const { return step_.use.memory; }
+  int64_t memory_tokens() const { return memory_; }
+  // The weights in the form the session reads, most of them packed.
+  const graph::NamedTensors& weights() const { return *variables_.parameters; }
   graph::Memory memory() const;  // weights, state and both programs
 
  private:
-  struct Form {  // the same model for so many tokens at once
-    model::Use use;
+  struct Built {  // the model for a number of tokens at once
+    model::GraphForm form;
     model::Model model;
     std::unique_ptr<graph::Program> program;
+    model::InputSpans inputs;
   };
-  Form build(int64_t length);
-  void run(Form& form, std::span<const int32_t> tokens);
+  Session(const spec::ModelSpec& spec, int64_t memory, graph::Variables variables)
+      : spec_(spec), memory_(memory), variables_(std::move(variables)) {}
+  void build(int64_t chunk);
+  Built with_length(int64_t chunk, int64_t length);
+  void run(Built& built, std::span<const int32_t> tokens);
 
   spec::ModelSpec spec_;
-  model::Use use_;
+  int64_t memory_ = 0;
   graph::Variables variables_;
-  Form chunk_, step_;
+  Built chunk_, step_;
   std::unique_ptr<model::Cursor> cursor_;
   std::vector<int32_t> history_;  // with learned positions: what the caches hold
 };

@@ -17,7 +17,7 @@ Writer::Writer(Session& session, Sampler& sampler, const data::Tokenizer& tokeni
 std::optional<std::string> Writer::next(bool ignore_end) {
   const int32_t token = sampler_.sample(scores_.first(static_cast<size_t>(tokenizer_.size())), ids_);
   if (token == tokenizer_.end() && !ignore_end) return std::nullopt;
-  // What it adds to the token before: a word has its blank only there.
+  // What it adds after the previous token: a word has its space only there.
   const std::array<int32_t, 2> both = {ids_.back(), token};
   const size_t old = tokenizer_.decode({both.data(), 1}).size();
   ids_.push_back(token);

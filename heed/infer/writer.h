@@ -1,4 +1,4 @@
-// A model that goes on from a text, token by token.
+// Continues a text with a model, token by token.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,9 @@ class Writer {
   // `prompt`: at least one token; it is fed at once.
   Writer(Session& session, Sampler& sampler, const data::Tokenizer& tokenizer, std::vector<int32_t> prompt);
 
-  // What the next token adds, in whole characters; nothing more where the text ends, unless that is ignored.
+  // The text of the next token, in whole characters; none after the end of the text, unless that is ignored.
   std::optional<std::string> next(bool ignore_end = false);
-  // What is left of a character that was not whole.
+  // The rest of an incomplete character.
   std::string finish() { return characters_.finish(); }
   int64_t written() const { return static_cast<int64_t>(ids_.size() - given_); }  // tokens
 
@@ -33,7 +33,7 @@ class Writer {
   Utf8Stream characters_;
 };
 
-// Tokens before the present one that a model sees where nobody says otherwise.
+// Tokens before the current one that a model sees by default.
 int64_t usual_memory(const spec::Recipe& recipe);
 
 }  // namespace heed::infer

@@ -41,9 +41,9 @@ struct ActivationBackward {
 };
 HEED_KERNEL(activation_backward, ActivationBackward)
 
-// What follows the product of a linear layer, on one rectangle, on the calling thread:
+// The epilogue of a linear layer, on one rectangle, on the calling thread:
 //   z = product + bias;  y = activation(z) + residual
-// The product is read from z, or from y where z is null; z is written back only where it is kept.
+// The product is read from z, or from y if z is null; z is written back only if it is kept.
 struct LinearEpilogue {
   Activation activation;
   int64_t rows, columns;

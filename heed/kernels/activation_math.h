@@ -38,7 +38,7 @@ template <Activation activation>
 HEED_INLINE Vec activate(Vec x) {
   if constexpr (activation == Activation::kRelu) return select(x < 0.f, splat(0.f), x);  // NaN stays NaN
   if constexpr (activation == Activation::kGelu) return 0.5f * x * (1.f + verf(x * kSqrtHalf));
-  // 0.5 x (1 + tanh u) = x sigmoid(2u): one exponential, and no digits lost in the tails.
+  // 0.5 x (1 + tanh u) = x sigmoid(2u): one exponential, and no loss of precision in the tails.
   if constexpr (activation == Activation::kGeluTanh)
     return x * vsigmoid(2.f * kSqrt2OverPi * (x + kGeluCubic * x * x * x));
   if constexpr (activation == Activation::kTanh) return vtanh(x);
@@ -55,7 +55,7 @@ HEED_INLINE Vec derivative(Vec x) {
   }
   if constexpr (activation == Activation::kGeluTanh) {
     // sigmoid(z) + x sigmoid(z) sigmoid(-z) z', both sigmoids from one exponential: 1 - sigmoid would lose
-    // its digits in the tail, which z' then magnifies.
+    // precision in the tail, which z' then magnifies.
     const Vec z = 2.f * kSqrt2OverPi * (x + kGeluCubic * x * x * x);
     const Vec e = exp_bounded(z < 0.f ? z : -z);
     const Vec more = 1.f / (1.f + e), less = e * more;

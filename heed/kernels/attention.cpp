@@ -22,7 +22,7 @@ struct TileWork {
   int64_t all_from, all_to;  // keys in [all_from, all_to) are seen by all of them (padding aside)
 
   float* at(int64_t offset) const { return memory + offset; }
-  // Scores begin a margin into their buffer; row j of them is key from + j.
+  // Scores start one margin into their buffer; row j is key from + j.
   float* score_row(int64_t j) const { return at(layout.scores) + (layout.tile + j) * layout.tile; }
   float* dscore_row(int64_t j) const { return at(layout.dscores) + (layout.tile + j) * layout.tile; }
   float* limit_row(int row) const { return at(layout.limits) + row * layout.tile; }
@@ -101,8 +101,8 @@ struct TileWork {
                  false);
     if (!a.relative) return;
     prepare_queries(a.w, at(layout.positions), at(layout.positions_t));
-    // raw[k, i] = r_k . (q_i + w) for the rows of distances this tile meets. Query i and key from + j meet at
-    // row first_relative() + j - i: going one lane further means one row back, a gather along the diagonal.
+    // raw[k, i] = r_k . (q_i + w) for the rows of distances this tile needs. Query i and key from + j use
+    // row first_relative() + j - i: one lane further is one row back, a gather along the diagonal.
     const int64_t low = larger(0, first_relative() - (tile - 1)), high = smaller(a.R, first_relative() + n);
     float* raw = at(layout.raw);
     const int64_t raw_start = first_relative() - (tile - 1);  // row of `relative` at raw row 0
@@ -191,7 +191,7 @@ void empty_tile(const TileWork& t) {
   }
 }
 
-// Nanoseconds of the products, to choose threads by.
+// Nanoseconds of the products, to choose the number of threads.
 double work_of(const Attention& a, double products) {
   return products * 2.0 * static_cast<double>(a.B * a.H) * static_cast<double>(a.T * a.K) *
          static_cast<double>(a.E) / 60;
@@ -251,8 +251,8 @@ struct BackwardTile {
     }
   }
 
-  // scores -> dropped-out probabilities, dp -> dscores = p (dp - dot), 0 where unseen. The margins the skewed
-  // reads touch are 0.
+  // scores -> dropped-out probabilities, dp -> dscores = p (dp - dot), 0 where masked. The margins that the
+  // skewed reads touch are 0.
   void score_gradients() const {
     const Attention& a = g.forward;
     const int64_t n = t.to - t.from, tile = t.layout.tile;
@@ -314,7 +314,7 @@ struct BackwardTile {
   }
 };
 
-// dq, drelative, du and dw from what the parts left, in fixed order.
+// Sums the partial dq, drelative, du and dw of the parts, in fixed order.
 void reduce(const AttentionBackward& g, const AttentionLayout& layout, int64_t parts) {
   const Attention& a = g.forward;
   const int64_t width = a.H * a.E;
@@ -358,14 +358,14 @@ void reduce(const AttentionBackward& g, const AttentionLayout& layout, int64_t p
 
 void attention(const Attention& a) {
   const AttentionLayout layout = attention_layout(a, false);
-  // Rows do not influence each other, so here queries may be cut as the threads like.
+  // Rows are independent, so queries may be split among the threads in any way.
   const int64_t tiles = (a.T + layout.tile - 1) / layout.tile;
   const int64_t parts = smaller(tiles, (4 * a.workers + a.B * a.H - 1) / (a.B * a.H));
   const int threads = static_cast<int>(smaller(threads_for(work_of(a, 2)), a.workers));
   parallel_for_workers(a.B * a.H * parts, threads, [&](int64_t item, int worker) {
     const int64_t part = item % parts, head = item / parts;
     TileWork t{a, layout, a.scratch + worker * layout.per_worker, head / a.H, head % a.H, 0, 0, 0, 0, 0, 0};
-    // Late queries see more keys: interleaved, every part gets some of both.
+    // Late queries see more keys: interleaving balances the parts.
     for (int64_t tile = part; tile < tiles; tile += parts) {
       t.begin_tile(tile * layout.tile, 0, a.K) ? forward_tile(t) : empty_tile(t);
     }

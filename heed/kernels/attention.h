@@ -4,9 +4,9 @@
 //
 //   out_i = sum_j dropout(softmax_j(score(i, .))) v_j
 //
-// The second term is there only with relative positions (Dai and others 2019, section 3.3).
-// Query i sits at key index p + i and sees keys [lo_i, hi_i) that are not padding. A tile of queries is
-// worked on at a time. Its scores are kept transposed, [keys, queries]: queries fill the vector lanes, so
+// The second term exists only with relative positions (Dai and others 2019, section 3.3).
+// Query i is at key index p + i and sees keys [lo_i, hi_i) that are not padding. One tile of queries is
+// processed at a time. Its scores are kept transposed, [keys, queries]: queries fill the vector lanes, so
 // that softmax needs no sums across lanes, and of all the operands only the small tile of queries has to be
 // transposed.
 #pragma once
@@ -36,7 +36,7 @@ struct EnumNames<SameLength> {
 
 namespace kernels {
 
-// Rows of [B, rows, leading]; a head's columns begin at data + head * E.
+// Rows of [B, rows, leading]; a head's columns start at data + head * E.
 struct AttentionRows {
   float* data = nullptr;
   int64_t leading = 0;
@@ -53,7 +53,7 @@ struct Attention {
   bool causal = true;
   int64_t window = -1;      // keys seen before the query itself, or -1
   int64_t first_query = 0;  // p
-  int64_t first_key = 0;    // keys before it do not exist (yet, or any more)
+  int64_t first_key = 0;    // keys before it do not exist (not yet, or no longer)
   bool has_lowest = false;  // same_length: query i sees no key before first_key + i + lowest_offset
   int64_t lowest_offset = 0;
   float dropout = 0;
@@ -84,8 +84,8 @@ HEED_KERNEL(attention_backward, AttentionBackward)
 // Queries per tile: the scores of a tile should stay in L2.
 static inline int64_t attention_tile(int64_t keys) { return keys <= 2048 ? 64 : keys <= 4096 ? 32 : 16; }
 
-// Work is cut into (batch, head, part); parts of the keys in the backward pass, so that one long sequence
-// with one head still fills the threads. Fixed by the shape alone: sums come out the same for any number of
+// Work is split into (batch, head, part); parts of the keys in the backward pass, so that one long sequence
+// with one head still uses all threads. Fixed by the shape alone: sums are the same for any number of
 // threads.
 static inline int64_t attention_parts(int64_t batch, int64_t heads, int64_t keys) {
   const int64_t wanted = (8 + batch * heads - 1) / (batch * heads);

@@ -1,9 +1,9 @@
-// Attention for a few queries at a time, as when a model writes token by token: next to no arithmetic per
-// key, so what counts is that keys, values and relative positions are read once and in the order of memory.
+// Attention for a few queries at a time, as in generation: almost no arithmetic per key, so what matters is
+// that keys, values and relative positions are read once and in memory order.
 //
-// Work is cut into parts of the keys, for all heads at once: rows are then read whole. Within a part a block
-// of keys at a time goes through scores, softmax (maximum and sum so far, corrected as they grow: Milakov and
-// Gimelshein 2018) and the sum of values. The parts are put together in order.
+// Work is split into parts of the keys, for all heads at once, so that whole rows are read. Within a part one
+// block of keys at a time goes through scores, online softmax (Milakov and Gimelshein 2018) and the sum of
+// values. The parts are combined in order.
 #include "heed/base/threads.h"
 #include "heed/kernels/attention.h"
 #include "heed/kernels/attention_scratch.h"
@@ -38,7 +38,7 @@ HEED_INLINE Quad four_sums(Vec v0, Vec v1, Vec v2, Vec v3) {
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
 
-// Four rows from `row` on; beyond the last it is the last again, so that every group is whole.
+// Four rows starting at `row`; past the end the last row is repeated, so that every group is complete.
 struct Rows {
   const float* at[kTogether];
   HEED_INLINE Rows of(const float* data, int64_t leading, int64_t row, int64_t count) {
@@ -46,8 +46,8 @@ struct Rows {
     for (int64_t r = 0; r < kTogether; ++r) rows.at[r] = data + smaller(row + r, count - 1) * leading;
     return rows;
   }
-  // Asks for a place in each row. The CPU's own prefetchers do not follow rows side by side with gaps between
-  // them; requests to L2 do not use up the few that L1 can have under way.
+  // Prefetches one address in each row. The hardware prefetchers do not follow several rows with gaps between
+  // them; requests to L2 do not use up the few outstanding requests of L1.
   HEED_INLINE void request(const Rows& rows, int64_t column) {
     for (int64_t r = 0; r < kTogether; ++r) __builtin_prefetch(rows.at[r] + column, 0, 2);
   }
@@ -124,8 +124,8 @@ struct PartWork {
     }
   }
 
-  // raw[h, i, x] for the rows of `relative` that keys from `key` on meet; query i and key + j meet at
-  // x = j + T - 1 - i. Rows there are not belong to pairs that do not see each other.
+  // raw[h, i, x] for the rows of `relative` that keys from `key` on need; query i and key + j use
+  // x = j + T - 1 - i. Missing rows belong to masked pairs.
   void relative_dots(int64_t key, int64_t count) const {
     const int64_t row = a.R - 1 - (a.first_query + a.T - 1) + key;
     const int64_t low = larger(0, row), high = smaller(a.R, row + count + a.T - 1);
@@ -134,7 +134,7 @@ struct PartWork {
          memory + l.raw + (low - row), kDecodeRawStride);
   }
 
-  // Scores of keys [key, key + count) become exponentials, 0 where unseen and up to a whole group.
+  // Scores of keys [key, key + count) become exponentials, 0 where masked and up to a complete group.
   void softmax(int64_t h, int64_t i, int64_t key, int64_t count) const {
     float* score = memory + l.scores + (h * a.T + i) * kDecodeBlock;
     const float* raw = memory + l.raw + (h * a.T + i) * kDecodeRawStride + a.T - 1 - i;
@@ -251,7 +251,7 @@ void merge(const Attention& a, const AttentionDecodeLayout& l, int64_t b, int64_
 void attention_decode(const Attention& a) {
   const AttentionDecodeLayout l = attention_decode_layout(a);
   const Sight sight = sight_of(a);
-  // Cut by what is seen, in as many parts as the shape has room for.
+  // Splits the visible keys into as many parts as the shape allows.
   const int64_t seen = larger(0, sight.to - sight.from);
   const int64_t parts = smaller(l.parts, (seen + kDecodeBlock - 1) / kDecodeBlock);
   const double nanoseconds = static_cast<double>(a.B * seen * a.H * a.E) * (a.relative ? 1.5 : 1);

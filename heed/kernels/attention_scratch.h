@@ -1,4 +1,4 @@
-// How the scratch memory of attention is laid out: the same for asking (attention_scratch) and for using it.
+// The layout of the scratch memory of attention, for sizing it (attention_scratch) and for using it.
 #pragma once
 
 #include "heed/kernels/attention.h"
@@ -28,12 +28,12 @@ struct AttentionLayout {
   int64_t total = 0;
 };
 
-// Not inline: kernels compiled for one instruction set must not leave a copy that others may link to.
+// Not inline: kernels compiled for one instruction set must not emit a copy that others may link to.
 AttentionLayout attention_layout(const Attention& a, bool backward);
 
-// The same for attention_decode: keys are worked on in blocks, and cut into parts.
+// The same for attention_decode: keys are processed in blocks and split into parts.
 inline constexpr int64_t kDecodeBlock = 64;
-// A block's scores by distance: there are up to kDecodeQueries - 1 more of them, and vectors read beyond.
+// A block's scores by distance: there are up to kDecodeQueries - 1 more, and vectors read past the end.
 inline constexpr int64_t kDecodeRawStride = kDecodeBlock + 16;
 
 struct AttentionDecodeLayout {
@@ -44,7 +44,7 @@ struct AttentionDecodeLayout {
   int64_t scores = 0;     // [H, T, kDecodeBlock]
   int64_t raw = 0;        // q . r by distance, [H, T, kDecodeRawStride]
   int64_t per_worker = 0;
-  // Shared: what the parts leave, to be put together.
+  // Shared: the results of the parts, to be combined.
   int64_t sums = 0;   // [B, parts, T, H*E]
   int64_t most = 0;   // [B, parts, H, T]
   int64_t total = 0;  // [B, parts, H, T]

@@ -36,7 +36,7 @@ void dropout(const Dropout& d) {
         drop_group(group, x, y);
         continue;
       }
-      // Only a part of this group is asked for: it is made in a copy.
+      // Only a part of this group is needed: it is made in a copy.
       float copy[kGroup] = {};
       float* const part = copy + (begin - group * kGroup);
       for (int64_t i = 0; i < end - begin; ++i) part[i] = x ? x[i] : 1.f;

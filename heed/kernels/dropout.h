@@ -1,8 +1,8 @@
-// Random masks from a counter-based generator: nothing is stored, any element can be made at any time by any
-// thread.
+// Random masks from a counter-based generator: nothing is stored, any thread can compute any element at any
+// time.
 //
 // Element e of a stream reads word (e / 16) % 4 of Philox4x32-10 at counter {e / 64 * 16 + e % 16, stream,
-// step}, so that 64 elements in a row take 16 counters side by side and none of their words is wasted. It is
+// step}, so that 64 consecutive elements use 16 consecutive counters and no word is wasted. It is
 // kept if the word is at least rate * 2^32, and scaled by 1 / (1 - rate).
 #pragma once
 
@@ -20,7 +20,7 @@ struct Dropout {
   const int32_t* rng;  // seed and step, i32[4]
   const float* x;
   float* y;
-  int64_t first = 0;  // any number: the same element has the same factor in every piece of a whole
+  int64_t first = 0;  // the same element has the same factor however the whole is split
 };
 HEED_KERNEL(dropout, Dropout)
 

@@ -17,40 +17,38 @@ namespace {
 
 std::atomic<bool> measuring = false;
 std::atomic<int64_t> nanoseconds_in_products = 0;
-std::atomic<bool> product_failed = false;
+thread_local bool product_failed = false;
 
 constexpr int64_t kGrain = 64;     // pieces begin at multiples of this many rows or columns
 constexpr int64_t kLargest = 768;  // and have at most this many
 
 }  // namespace
 
-void gemm_serial(const Gemm& g) {
-  if (g.m == 0 || g.n == 0) return;
+bool gemm_serial(const Gemm& g) {
+  if (g.m == 0 || g.n == 0) return true;
   if (g.k == 0) {  // an empty sum; dnnl_sgemm leaves C untouched
     for (int64_t i = 0; i < g.m; ++i) {
       for (int64_t j = 0; j < g.n; ++j) g.c[i * g.ldc + j] = g.beta == 0 ? 0 : g.beta * g.c[i * g.ldc + j];
     }
-    return;
+    return true;
   }
   const int64_t begin = begin_product();
-  // One thread here whatever the pool's size: the caller has cut the work.
+  // One thread here whatever the pool's size: the caller has split the work.
   const int outside = omp_in_parallel() ? 0 : omp_get_max_threads();
   if (outside > 1) omp_set_num_threads(1);
-  // It needs memory to pack its operands, and leaves C as it was if there is none. Nothing may be thrown
-  // here.
-  if (dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda, g.b,
-                 g.ldb, g.beta, g.c, g.ldc) != dnnl_success)
-    product_failed = true;
+  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k,
+                                          1.f, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
   if (outside > 1) omp_set_num_threads(outside);
   end_product(begin);
+  return status == dnnl_success;
 }
 
 GemmCut cut_for(const Gemm& g) {
   const double nanoseconds =
       2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 100;
   const int threads = threads_for(nanoseconds);
-  // Each piece packs the operand it shares with the others anew, so cut along the longer side, in pieces that
-  // are large, but not so large that what the library packs for one of them counts as memory.
+  // Each piece packs the operand it shares with the others again, so split along the longer side, in pieces
+  // that are large, but not so large that the library's packing buffers take much memory.
   const bool by_rows = g.m >= g.n;
   const int64_t along = by_rows ? g.m : g.n;
   const int64_t rounds = (along + threads * kLargest - 1) / (threads * kLargest);
@@ -82,19 +80,17 @@ bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile) {
 }
 
 void gemm(const Gemm& g) {
-  const GemmCut cut = cut_for(g);
-  parallel_for(cut.pieces, cut.threads, [&](int64_t piece) {
-    Gemm part;
-    Tile tile;
-    if (gemm_piece(g, cut, static_cast<int>(piece), part, tile)) gemm_serial(part);
-  });
+  gemm(g, [](const Tile&) {});
 }
 
-void check_products() {
+ProductCheck::ProductCheck() { product_failed = false; }
+
+void report_failed_product() { product_failed = true; }
+
+void ProductCheck::require_success() const {
   if (!product_failed) return;
-  product_failed = false;
-  throw failure(
-      "out of memory: a matrix product got none to work in; close other programs, or choose a smaller "
+  throw system_error(
+      "out of memory for a matrix product; close other programs, or choose a smaller "
       "model or batch");
 }
 
@@ -111,8 +107,9 @@ void warm_up_gemm() {
   parallel_for(thread_count(), thread_count(), [&](int64_t thread) {
     for (const bool transpose_a : {false, true}) {
       for (const bool transpose_b : {false, true}) {
-        gemm_serial(
-            {transpose_a, transpose_b, n, n, n, a.data(), n, b.data(), n, 0, c.data() + thread * n * n, n});
+        // A failure here appears again in the first real product.
+        static_cast<void>(gemm_serial(
+            {transpose_a, transpose_b, n, n, n, a.data(), n, b.data(), n, 0, c.data() + thread * n * n, n}));
       }
     }
   });

@@ -4,7 +4,10 @@
 // with weights stored [in, out] runs within a few percent of the packed primitives (bench/gemm_bench.cpp).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+
+#include "heed/base/threads.h"
 
 namespace heed::kernels {
 
@@ -22,31 +25,55 @@ struct Gemm {
   int64_t ldc = 0;
 };
 
-// On the calling thread only; may be called from parallel regions. A product that gets no memory to work in
-// is told by the next check_products, an Error.
-void gemm_serial(const Gemm& g);
-void check_products();
-// Before the first product: an Error if there is no room for the code that the library generates, which it
-// does not survive.
+// On the calling thread only; may be called from parallel regions. False if the library could not allocate
+// memory to pack its operands; C is then unchanged.
+[[nodiscard]] bool gemm_serial(const Gemm& g);
+// Before the first product: throws if there is no memory for the code that the library generates; the library
+// itself would crash.
 void require_product_memory();
+
+// Watches the products that the calling thread starts while it lives. A product cannot throw from inside a
+// node, so the caller asks at the end; programs that run on other threads are not affected.
+class ProductCheck {
+ public:
+  ProductCheck();
+  // Throws if a product could not allocate its working memory.
+  void require_success() const;
+};
+// Reports a failed product of this thread to the ProductCheck that watches it.
+void report_failed_product();
 
 // A rectangle of C, given to an epilogue while it is in the cache.
 struct Tile {
   int64_t row, rows, column, columns;
 };
 
-// Cuts C among heed's threads; a small product stays on one.
-void gemm(const Gemm& g);
-
-// How C is cut: `pieces` along rows or columns, shared among `threads`.
+// How C is split: `pieces` along rows or columns, shared among `threads`.
 struct GemmCut {
   bool by_rows;
   int pieces;
   int threads;
 };
 GemmCut cut_for(const Gemm& g);
-// The part of the product that makes `piece`, and its tile; false if the piece is empty.
+// The part of the product that computes `piece`, and its tile; false if the piece is empty.
 bool gemm_piece(const Gemm& g, GemmCut cut, int piece, Gemm& part, Tile& tile);
+
+// Splits C among heed's threads; a small product stays on one. epilogue(tile) follows each piece. A failure
+// is reported on the calling thread.
+template <class Epilogue>
+void gemm(const Gemm& g, const Epilogue& epilogue) {
+  const GemmCut cut = cut_for(g);
+  std::atomic<bool> failed = false;
+  parallel_for(cut.pieces, cut.threads, [&](int64_t piece) {
+    Gemm part;
+    Tile tile;
+    if (!gemm_piece(g, cut, static_cast<int>(piece), part, tile)) return;
+    if (!gemm_serial(part)) failed = true;
+    epilogue(tile);
+  });
+  if (failed) report_failed_product();
+}
+void gemm(const Gemm& g);
 
 // Lets the library generate its code on every thread, about 8 MB: a fixed cost of the program, not of a
 // model.

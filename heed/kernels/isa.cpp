@@ -12,7 +12,7 @@ namespace {
 
 std::optional<Isa> forced;
 
-// What else the compiler may use for x86-64-v3. Not every compiler's builtin knows these by name.
+// Other instructions the compiler may use for x86-64-v3. Not every compiler's builtin knows their names.
 bool has_rest_of_v3() {
   constexpr unsigned kMovbe = 1U << 22, kF16c = 1U << 29, kLzcnt = 1U << 5;
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -31,7 +31,7 @@ Isa choose() {
                   : supported(Isa::kV4) ? Isa::kV4
                                         : Isa::kV3;
   if (!supported(isa))
-    throw failure("this CPU lacks ", name_of(isa), "; heed needs x86-64-v3 at least: AVX2, FMA, BMI");
+    throw system_error("this CPU lacks ", name_of(isa), "; heed needs x86-64-v3 at least: AVX2, FMA, BMI");
   return isa;
 }
 
@@ -54,7 +54,7 @@ Isa isa() {
 }
 
 void force_isa(Isa wanted) {
-  if (!supported(wanted)) throw failure("this CPU lacks ", name_of(wanted));
+  if (!supported(wanted)) throw system_error("this CPU lacks ", name_of(wanted));
   forced = wanted;
 }
 

@@ -1,8 +1,8 @@
 // Which instruction set the vector kernels use, and the dispatch to it.
 //
 // Every *.cpp in heed/kernels named in HEED_VECTOR_KERNELS (CMakeLists.txt) is compiled once per instruction
-// set, in a namespace of its own: v3 (AVX2 + FMA) and v4 (AVX-512). HEED_KERNEL declares both and a function
-// that picks.
+// set, each in its own namespace: v3 (AVX2 + FMA) and v4 (AVX-512). HEED_KERNEL declares both and a function
+// that dispatches.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace heed::kernels {
 
 enum class Isa { kV3, kV4 };
 
-// The one in use: the best the CPU has, or what the environment variable HEED_ISA (v3, v4) or force_isa()
-// asked for. Throws an Error where the CPU has neither.
+// The one in use: the best the CPU has, or the one set by the environment variable HEED_ISA (v3, v4) or
+// force_isa(). Throws if the CPU has neither.
 Isa isa();
 void force_isa(Isa wanted);
 bool supported(Isa isa);

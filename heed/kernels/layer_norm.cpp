@@ -10,7 +10,7 @@ struct Statistics {
   float mean, scale;  // scale = 1 / sqrt(variance + epsilon)
 };
 
-// Two passes: subtracting the mean first keeps digits that E[x^2] - E[x]^2 would lose.
+// Two passes: subtracting the mean first keeps precision that E[x^2] - E[x]^2 would lose.
 HEED_INLINE Statistics statistics(const float* x, int64_t width, float epsilon) {
   Vec total{};
   for_vectors(width, [&](int64_t i, int64_t lanes) { total += load_at(x + i, lanes); });

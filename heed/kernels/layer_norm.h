@@ -17,7 +17,7 @@ struct LayerNormForward {
 };
 HEED_KERNEL(layer_norm, LayerNormForward)
 
-// Statistics are made again from x: one more pass over a row in L1 against two numbers kept per row.
+// Statistics are recomputed from x: one more pass over a row in L1 instead of two numbers kept per row.
 struct LayerNormBackward {
   int64_t rows, width;
   float epsilon;
@@ -32,8 +32,8 @@ struct LayerNormBackward {
 };
 HEED_KERNEL(layer_norm_backward, LayerNormBackward)
 
-// Rows are summed into dgain and dbias in this many groups, whatever the number of threads: same sums, same
-// bytes.
+// Rows are summed into dgain and dbias in this many groups, whatever the number of threads, so that the bytes
+// are the same.
 inline int64_t layer_norm_partials(int64_t rows) { return rows < 16 ? 1 : rows < 256 ? 4 : 16; }
 
 }  // namespace heed::kernels

@@ -27,7 +27,7 @@ struct State {
   Vec w, m, v;
 };
 
-// Loads w, m, v at i, takes in the gradient and stores the moments.
+// Loads w, m, v at i, adds the gradient and stores the moments.
 HEED_INLINE State update(const Moments& c, const float* g, const float* w, float* m, float* v, int64_t i,
                          int64_t lanes) {
   State s{load_at(w + i, lanes), load_at(m + i, lanes), load_at(v + i, lanes)};
@@ -58,6 +58,18 @@ void adam_step(const AdamStep& a) {
     for_vectors(count, [&](int64_t i, int64_t lanes) {
       const State s = update(a.moments, a.g, a.w, a.m, a.v, begin + i, lanes);
       store_at(a.w + begin + i, s.w - change(a.direction, s), lanes);
+    });
+  });
+}
+
+void sgd_step(const SgdStep& a) {
+  for_pieces(a.n, 0.7, [&](int64_t, int64_t begin, int64_t count) {
+    for_vectors(count, [&](int64_t i, int64_t lanes) {
+      const int64_t at = begin + i;
+      const Vec w = load_at(a.w + at, lanes), g = a.clip * load_at(a.g + at, lanes) + a.l2 * w;
+      const Vec m = without_subnormals(a.momentum * load_at(a.m + at, lanes) + g);
+      store_at(a.m + at, m, lanes);
+      store_at(a.w + at, w - a.rate * (a.nesterov ? g + a.momentum * m : m), lanes);
     });
   });
 }

@@ -1,7 +1,8 @@
-// Optimizer steps that keep two moments of the gradient (Adam, RAdam, LAMB), and the norm of gradients.
+// Optimizer steps that keep two moments of the gradient (Adam, RAdam, LAMB) or one (SGD), and the norm of
+// gradients.
 //
-// All of them move the weights by the same expression; what differs is a handful of numbers per step, which
-// the caller works out in double (ops/optimizer.cpp).
+// Those with two moments all update the weights by the same expression; they differ in a few numbers per
+// step, which the caller computes in double (ops/optimizer.cpp).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,10 @@
 
 namespace heed::kernels {
 
-// How the moments take in a gradient:
+// How a gradient updates the moments:
 //   g' = clip * g + l2 * w,  m = beta1 * m + new1 * g',  v = beta2 * v + new2 * g'^2
 // Moments too small for a normal float become 0: m of a row that gets no gradient halves every 7 steps, and
-// some CPUs take a hundred times as long for what lies below.
+// some CPUs take a hundred times as long for denormals.
 struct Moments {
   float clip, l2;
   float beta1, new1;  // new1 = 1 - beta1, given because it is exact only when taken before rounding
@@ -39,9 +40,21 @@ struct AdamStep {
 };
 HEED_KERNEL(adam_step, AdamStep)
 
+// g' = clip * g + l2 * w,  m = momentum * m + g',  w -= rate * m, or with nesterov w -= rate * (g' + momentum
+// * m).
+struct SgdStep {
+  int64_t n;
+  float clip, l2, momentum, rate;
+  bool nesterov;
+  const float* g;
+  float* w;
+  float* m;
+};
+HEED_KERNEL(sgd_step, SgdStep)
+
 // LAMB needs |w| and |a| before it may change w, hence two passes: lamb_moments updates m and v and sums the
-// squares; lamb_descend makes a again and takes w -= a. Making it again reads 8 bytes per weight; keeping it
-// would move as many and need room for all of it.
+// squares; lamb_descend recomputes a and does w -= a. Recomputing it reads 8 bytes per weight; keeping it
+// would move as many and need memory for all of it.
 struct LambMoments {
   int64_t n;
   Moments moments;
@@ -65,7 +78,7 @@ struct LambDescend {
 };
 HEED_KERNEL(lamb_descend, LambDescend)
 
-// *result = sum of x^2. NaN and infinities show in it.
+// *result = sum of x^2. NaN and infinities propagate.
 struct SquareSum {
   int64_t n;
   const float* x;

@@ -11,9 +11,9 @@ constexpr int64_t kWidth = kPanelWidth;
 constexpr int64_t kDepth = 768;  // rows of a panel worked on at a time: 192 KiB, a part of L2
 constexpr int64_t kRows = 192;   // rows of x per block, for the same reason
 
-// For a few rows the time goes into reading the weight, so it is streamed through once, whole rows of a panel
-// at a time: the CPU fetches what lies ahead by itself. Rows of x whose sums do not fit into registers take
-// turns on a stretch of the panel that stays in L1.
+// For a few rows most time is spent reading the weight, so it is streamed once, whole rows of a panel at a
+// time: the hardware prefetcher follows. Rows of x whose sums do not fit into registers share a section of
+// the panel that stays in L1.
 constexpr int64_t kFewRows = 8;
 constexpr int64_t kStretch = 32;
 constexpr int kVectors = kWidth / kLanes;
@@ -114,8 +114,7 @@ void panel_product(const PanelProduct& p) {
   // 100 additions and multiplications a nanosecond, or 20 bytes of the weight.
   const double nanoseconds =
       static_cast<double>(p.in * p.out) * (few ? 0.2 : 0.02 * static_cast<double>(p.rows));
-  // Some panels at a time, in the order of memory; enough such groups that no thread waits long for the last
-  // one.
+  // A few panels at a time, in memory order; enough groups that no thread waits long for the last one.
   const int64_t group = larger(1, panels / (8 * thread_count()));
   parallel_for((panels + group - 1) / group, threads_for(nanoseconds), [&](int64_t index) {
     for (int64_t panel = index * group; panel < smaller(panels, (index + 1) * group); ++panel) {

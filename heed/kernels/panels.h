@@ -2,8 +2,8 @@
 //
 // A packed weight [in, out] is cut into panels of kPanelWidth columns, each stored [in, kPanelWidth]; the
 // last is padded with zeros. A tile of rows times a panel then reads memory strictly forwards. dnnl_sgemm
-// packs W anew in every call, which at 200 rows is 5 to 10% of the product; oneDNN's own packed primitives
-// are as fast as this, but want an object per number of rows and differ between its versions
+// packs W again in every call, which at 200 rows is 5 to 10% of the product; oneDNN's own packed primitives
+// are as fast as this, but need an object per number of rows and differ between its versions
 // (bench/gemm_bench.cpp).
 #pragma once
 

@@ -6,17 +6,17 @@
 namespace heed::kernels::HEED_ISA {
 namespace {
 
-constexpr int kUnroll = 4;  // independent maxima and sums: one alone waits for itself
+constexpr int kUnroll = 4;  // independent maxima and sums, to hide latency
 constexpr int64_t kStep = kUnroll * kLanes;
 constexpr float kInfinity = __builtin_inff();
 
-// Below this a probability (< 1e-30) is taken as 0. Times a loss gradient it would come near the denormal
-// numbers, on which the products that follow run many times slower.
+// Below this a probability (< 1e-30) counts as 0. Times a loss gradient it would be close to denormal
+// numbers, on which the following products run many times slower.
 constexpr float kLowest = -69.f;
 
 HEED_INLINE Vec exp_of_negative(Vec x) { return select(x < kLowest, splat(0.f), exp_bounded(x)); }
 
-// z = logits + bias. The bias is added anew in each pass: cheaper than storing the sum.
+// z = logits + bias. The bias is added again in each pass: cheaper than storing the sum.
 template <bool with_bias>
 HEED_INLINE Vec logits_at(const float* logits, const float* bias, int64_t j, int64_t lanes) {
   return with_bias ? load_at(logits + j, lanes) + load_at(bias + j, lanes) : load_at(logits + j, lanes);

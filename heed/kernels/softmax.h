@@ -1,7 +1,7 @@
 // Softmax over long rows of logits: losses with their gradients, and log-probabilities.
 //
-// A row is worked on from its maximum to its gradient before the next begins: it comes from memory once and
-// stays in the L2 cache for the passes that follow.
+// A row is processed from its maximum to its gradient before the next one: it is read from memory once and
+// stays in the L2 cache for the following passes.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ HEED_KERNEL(softmax_loss_rows, SoftmaxLossRows)
 inline int64_t softmax_groups(int64_t rows) { return rows < 16 ? rows : 16; }
 
 // x[r, j] = z[r, j] - log_sums[r] + add[r],  z = x + bias,
-// log_sums[r] = log(sum_j exp(z[r, j]) + exp(outside[r])): outside is the logarithm of what the softmax sums
-// elsewhere.
+// log_sums[r] = log(sum_j exp(z[r, j]) + exp(outside[r])): outside is the log of the part of the sum that is
+// computed elsewhere.
 struct LogSoftmaxRows {
   int64_t rows, columns, leading;
   float* x;

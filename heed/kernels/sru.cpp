@@ -17,9 +17,9 @@ HEED_INLINE Gate gate_of(Vec z) {
 }
 
 // Time is the outer loop and units the inner one: every step then streams through a few long rows, which is 2
-// to 3 times faster than walking through time with a few units. Neighbouring vectors are independent, so that
-// the long chain of one (two exponentials, two divisions) overlaps with the next ones by itself: writing four
-// of them out side by side was slower (too many registers), and one division for both gates no faster.
+// to 3 times faster than iterating over time with a few units. Neighbouring vectors are independent, so the
+// long chain of one (two exponentials, two divisions) overlaps with the next ones without unrolling:
+// unrolling by four was slower (too many registers), and one division for both gates was not faster.
 constexpr int64_t kMostUnits = 1024, kLeastUnits = 256;
 
 // One batch row and a block of units, all of one direction.
@@ -28,8 +28,8 @@ struct Task {
   bool reversed;
 };
 
-// How the work is cut, by shape alone. Long rows stream best; a small batch is cut finer to give every thread
-// something.
+// How the work is split, by shape alone. Long rows stream best; a small batch is split finer so that every
+// thread has work.
 struct Cut {
   int64_t directions, blocks, units;  // blocks of `units` per direction, the last may be smaller
   int64_t tasks;
@@ -50,9 +50,9 @@ HEED_INLINE Task task_of(const SruInputs& in, const Cut& cut, int64_t number) {
           direction == 1};
 }
 
-// What a vector of units keeps through time lies together, in an array on the stack. Left where they are, the
-// rows of v, bias, mask and the sums would fall on the same cache sets as those of u for the usual widths (4
-// KiB apart), and evict each other: backward took 1.5 times as long.
+// The values that a vector of units keeps over time are copied to an array on the stack. In their own memory,
+// the rows of v, bias, mask and the sums would map to the same cache sets as those of u for the usual widths
+// (4 KiB apart) and evict each other: backward took 1.5 times as long.
 struct Weights {
   Vec vf, vr, bf, br, mask;
 };
@@ -66,8 +66,8 @@ HEED_INLINE Vec load_or_zero(const float* p, int64_t i, int64_t lanes) {
   return p ? load_at(p + i, lanes) : Vec{};
 }
 
-// A load from a row, and a request for the same place in the row that comes next, `ahead` floats from here:
-// the CPU's own prefetchers lose track at the end of each row.
+// Loads from a row and prefetches the same column of the next row, `ahead` floats away: the hardware
+// prefetchers lose track at the end of each row.
 HEED_INLINE Vec stream(const float* p, int64_t ahead, int64_t lanes) {
   __builtin_prefetch(p + ahead);
   return load_at(p, lanes);
@@ -171,7 +171,7 @@ HEED_INLINE void backward(const SruBackward& a, const Task& task) {
     const float* c_before = i > 0 ? c + s.ahead * D : in.c0 ? in.c0 + at : nullptr;
     const int64_t c_ahead = i > 1 ? s.ahead * D : 0;
     const float* dh = a.dh ? a.dh + s.number * D + task.begin : nullptr;
-    // In place (du = u, dx = dh): all is read before anything is written.
+    // May run in place (du = u, dx = dh): everything is read before anything is written.
     for_vectors(task.units, [&](int64_t j, int64_t lanes) {
       Unit& unit = units[j / kLanes];
       const Vec before = c_before ? stream(c_before + j, c_ahead, lanes) : Vec{};

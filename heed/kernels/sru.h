@@ -2,7 +2,7 @@
 // SRU++, 2021):
 //   f_t = sigmoid(U1_t + vf c_{t-1} + bf)       r_t = sigmoid(U2_t + vr c_{t-1} + br)
 //   c_t = U0_t + (c_{t-1} - U0_t) f_t           h_t = X_t + (g(c_t) - X_t) mask r_t
-// for every batch row and hidden unit by itself, serially in time. X_t is rescale * x_t, U3_t or 0.
+// independently for every batch row and hidden unit, serially in time. X_t is rescale * x_t, U3_t or 0.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct SruInputs {
   int64_t batch, steps, width;  // B, T, D
   int64_t slots;                // 3, or 4 where the skip X is the fourth slot of u
   bool tanh;                    // g: tanh or identity
-  bool bidirectional;           // the second half of the units walks from the last step to the first
+  bool bidirectional;           // the second half of the units runs from the last step to the first
   float rescale;                // of x
   const float* u;               // [B, T, slots * D], slots side by side: candidate, forget, reset, skip
   const float* x;               // [B, T, D], or null
@@ -34,7 +34,7 @@ struct SruForward {
 };
 HEED_KERNEL(sru, SruForward)
 
-// Gates are made again from u and c: storing them would cost two more writes and save no reads.
+// Gates are recomputed from u and c: storing them would cost two more writes and save no reads.
 struct SruBackward {
   SruInputs in;
   const float* c;

@@ -76,8 +76,8 @@ HEED_INLINE void tile_product(int64_t m, int64_t n, int64_t k, Strided a, const 
     product_columns<1>(m, k, a, b + j, ldb, c + j, ldc, accumulate, smaller(kLanes, n - j));
 }
 
-// to[j, i] = from[i, j] for kLanes x kLanes elements, in registers: log2(kLanes) rounds of exchanging ever
-// smaller squares.
+// to[j, i] = from[i, j] for kLanes x kLanes elements, in registers: log2(kLanes) rounds of exchanging
+// smaller and smaller squares.
 template <int distance>
 HEED_INLINE void exchange(Vec (&rows)[kLanes]) {
   IVec low{}, high{};

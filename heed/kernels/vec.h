@@ -2,8 +2,8 @@
 // instruction set, explicit lanes, no fast-math. Only for files compiled once per instruction set (isa.h).
 //
 // All of it is forced inline with internal linkage: a function compiled for AVX-512 that the linker could
-// share with other files would crash on lesser CPUs. For the same reason kernels use nothing of the standard
-// library that may not inline.
+// share with other files would crash on older CPUs. For the same reason kernels use nothing from the
+// standard library that might not be inlined.
 #pragma once
 
 #include <immintrin.h>
@@ -83,7 +83,7 @@ HEED_INLINE float maximum(Vec v) {
   return m;
 }
 
-// e^x for x in [-87, 87], beyond which it stays at the border; NaN stays NaN. About 1 ulp: x = n ln2 + r with
+// e^x for x in [-87, 87], clamped outside; NaN stays NaN. About 1 ulp: x = n ln2 + r with
 // |r| <= ln2/2, a polynomial for e^r, n added to the exponent by bits.
 HEED_INLINE Vec exp_bounded(Vec x) {
   x = select(x < -87.f, splat(-87.f), x);  // comparisons with NaN are false
@@ -108,9 +108,9 @@ HEED_INLINE Vec exp_bounded(Vec x) {
 // e^x for x <= 87, and exactly 0 below -87: for softmax, whose arguments are at most 0 and may be -infinity.
 HEED_INLINE Vec vexp(Vec x) { return select(x < -87.f, splat(0.f), exp_bounded(x)); }
 
-// Bounded on both sides is all a sigmoid needs: it is 1 or about 1e-38 there.
+// The clamped exponential suffices for a sigmoid: it is 1 or about 1e-38 there.
 HEED_INLINE Vec vsigmoid(Vec x) { return 1.f / (1.f + exp_bounded(-x)); }
-// tanh(x) = 1 - 2/(1+e^2x) loses digits near 0, where a short odd series takes over.
+// tanh(x) = 1 - 2/(1+e^2x) loses precision near 0, where a short odd series is used.
 HEED_INLINE Vec vtanh(Vec x) {
   const Vec x2 = x * x;
   Vec series = splat(-17.f / 315);

@@ -17,7 +17,7 @@ struct Device {
   std::string instructions;
   std::string products;             // the library of matrix products
   int64_t memory = 0;               // bytes
-  int64_t available = 0;            // bytes that may still be taken
+  int64_t available = 0;            // bytes that may still be allocated
   std::string huge_pages = "none";  // what the kernel does with them
   template <class Visitor>
   void visit(Visitor&& field) {
@@ -29,16 +29,16 @@ struct Device {
     field("instructions", instructions, "instruction set chosen");
     field("products", products, "library of matrix products");
     field("memory", memory, "bytes");
-    field("available", available, "bytes that may still be taken");
+    field("available", available, "bytes that may still be allocated");
     field("huge_pages", huge_pages, "what the kernel does with them");
   }
-  // What times depend on: equal for equal machines in equal use by equal versions of heed.
+  // Everything that times depend on: equal for equal machines, settings and versions of heed.
   std::string fingerprint() const;
 };
 
 Device this_device();
 
-// How many cores others use, or a host keeps to itself, over the next quarter of a second.
+// How many cores other processes or the host use over the next quarter of a second.
 double load_of_others();
 
 }  // namespace heed::measure

@@ -20,12 +20,26 @@ Piece piece_of(const std::string& key) {
   if (!named.is_object() || !named.contains("backbone") || !named["backbone"].is_string() ||
       !named.contains("length") || !named["length"].is_number_integer() || named["length"] < 1 ||
       named["length"] > kMostTokens)
-    throw failure("'", key, "' names no piece of a model; is the profile damaged?");
+    throw damaged_error("'", key, "' is not the name of a piece of a model; is the profile damaged?");
   Json settings = to_json(spec::backbones().find(named["backbone"].get<std::string>()).settings());
   for (const auto& [name, value] : named.items()) {
     if (name != "length" && name != "batch" && name != "dtype") settings[name] = value;
   }
   return {spec::read_model_spec(settings, key), named["length"].get<int64_t>()};
+}
+
+std::vector<StoredDevice> read_devices(const store::Database& database) {
+  std::vector<StoredDevice> devices;
+  store::Statement rows(database,
+                        "SELECT id, description FROM devices ORDER BY (SELECT count(*) FROM timings WHERE "
+                        "device = devices.id) DESC, id");
+  while (rows.step()) devices.push_back({rows.integer(0), rows.text(1)});
+  return devices;
+}
+
+double read_peak(const store::Database& database, int64_t device) {
+  store::Statement peak(database, "SELECT flops FROM peaks WHERE device = ?");
+  return peak.with(device).step() ? peak.real(0) : 0;
 }
 
 StoredTimings read_timings(const store::Database& database, int64_t device) {
@@ -62,8 +76,7 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   store::Statement id(database, "SELECT id FROM devices WHERE fingerprint = ?");
   id.with(std::string_view(device.fingerprint())).step();
   device_ = id.integer(0);
-  store::Statement peak(database, "SELECT flops FROM peaks WHERE device = ?");
-  if (peak.with(device_).step()) peak_flops_ = peak.real(0);
+  peak_flops_ = read_peak(database, device_);
   stored_ = read_timings(database, device_);
   for (const auto& [key, rounds] : stored_.rounds) pieces_[key] = combine(rounds);
 }

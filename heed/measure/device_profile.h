@@ -12,15 +12,24 @@
 
 namespace heed::measure {
 
-// Names a piece: everything in the model that is not as its backbone has it, and the tokens of a segment.
+// Names a piece: every setting that differs from its backbone, and the tokens of a segment.
 std::string piece_key(const spec::ModelSpec& model, int64_t length);
-// And back. What is no such name, or of another version of heed, is an Error.
+// The reverse. Throws if it is not such a name, or is one of another version of heed.
 struct Piece {
   spec::ModelSpec model;
   int64_t length = 0;
 };
 Piece piece_of(const std::string& key);
 
+// A device that a database knows.
+struct StoredDevice {
+  int64_t id = 0;           // in this database
+  std::string description;  // to_json(Device), as text
+};
+// The devices with the most timings come first.
+std::vector<StoredDevice> read_devices(const store::Database& database);
+// FLOPS of matrix products (timing.h); 0 before it is saved.
+double read_peak(const store::Database& database, int64_t device);
 // What a database holds about a device, by piece.
 struct StoredTimings {
   std::map<std::string, std::vector<Timing>> rounds;
@@ -38,7 +47,6 @@ class DeviceProfile {
     return stored_.dates.at(key);
   }  // of the last round, UTC
   const std::vector<Timing>& rounds(const std::string& key) const;
-  // Operations of matrix products per second (timing.h); 0 before it is saved.
   double peak_flops() const { return peak_flops_; }
   void save_peak(double flops);
   // One more round of each. On disk when it returns.

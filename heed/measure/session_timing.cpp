@@ -9,13 +9,6 @@
 
 namespace heed::measure {
 
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + at, values.end());
-  return values[static_cast<size_t>(at)];
-}
-
 int64_t outliers(const std::vector<double>& values) {
   const double limit = 2 * percentile(values, 0.5);
   return std::count_if(values.begin(), values.end(), [&](double value) { return value > limit; });
@@ -37,9 +30,9 @@ void sample_session(const spec::ModelSpec& spec, int64_t length, const model::So
   lap(samples.load);
   session.feed(words);
   session.feed({words.data(), 1});
-  // A model with learned positions reads its text again when its places are used up: steps stay before that.
+  // A model with learned positions reads its text again when it runs out of them: steps stay before that.
   const int64_t most =
-      spec.positions == Positions::kLearned ? std::max<int64_t>(0, spec.context - length) : length;
+      spec.positions == Positions::kLearned ? std::max<int64_t>(0, spec.embedding.context - length) : length;
   const double start = now_seconds();
   for (int run = 0; run < least || now_seconds() - start < seconds; ++run) {
     session.restart();

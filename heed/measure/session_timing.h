@@ -1,9 +1,10 @@
-// How long a reader waits: a model loaded, a prompt taken, one token after the other.
+// How long a user waits: for loading a model, for a prompt, and for each token.
 #pragma once
 
 #include <vector>
 
 #include "heed/infer/session.h"
+#include "heed/measure/timing.h"
 
 namespace heed::measure {
 
@@ -16,13 +17,11 @@ struct SessionSamples {
 };
 
 // One round: makes a session, runs it once to warm up, then prompts of `length` tokens and steps after them
-// for about so many seconds, at least `least` of each. `weights` is null for made-up ones.
+// for about this many seconds, at least `least` of each. `weights` is null for synthetic ones.
 void sample_session(const spec::ModelSpec& spec, int64_t length, const model::Source* weights, double seconds,
                     int least, SessionSamples& samples);
 
-// Of values in any order; share 0.5 is the median.
-double percentile(std::vector<double> values, double share);
-// How many lie beyond twice the median: the machine did something else.
+// How many are above twice the median: the machine was busy with something else.
 int64_t outliers(const std::vector<double>& values);
 
 }  // namespace heed::measure

@@ -19,21 +19,14 @@ std::vector<float> drawn_once() {
 
 }  // namespace
 
-model::Use prompt_use(int64_t length) {
-  model::Use use;
-  use.purpose = model::Purpose::kNextToken;
-  use.length = length;
-  use.cached = use.packed = true;
-  return use;
-}
-
 model::Source made_up_weights(const model::Weights& weights) {
   return [plain = weights.plain, numbers = drawn_once()](const std::string& name, const Tensor& into) {
     const model::Initial& initial = plain.at(name).initial;
-    const auto mean = static_cast<float>(name.ends_with("recurrence.alpha") ? 1 : initial.mean),
+    const bool gate = initial.kind == model::Initial::Kind::kClosedGate;
+    const auto mean = static_cast<float>(gate ? 1 : initial.mean),
                spread = static_cast<float>(initial.spread);
     const auto to = into.floats();
-    // What repeats is copied: weights of hundreds of megabytes are made again and again.
+    // Repeated values are copied: weights of hundreds of megabytes are made again and again.
     const size_t once = std::min(to.size(), numbers.size());
     for (size_t i = 0; i < once; ++i) to[i] = mean + spread * numbers[i];
     for (size_t i = once; i < to.size(); i += once)
@@ -41,42 +34,43 @@ model::Source made_up_weights(const model::Weights& weights) {
   };
 }
 
-std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const model::Use& use,
+std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const model::GraphForm& form,
                                           model::Model* model) {
   auto graph = std::make_shared<graph::Graph>();
-  model::Model built = model::build(*graph, spec, use);
-  graph->mark_output(use.purpose == model::Purpose::kLoss ? built.losses : built.scores);
+  model::Model built = model::build(*graph, spec, form);
+  graph->mark_output(form.end == model::GraphEnd::kLoss ? built.losses : built.scores);
   graph->tidy();
   if (model) *model = std::move(built);
   return graph;
 }
 
-TimedModel::TimedModel(const spec::ModelSpec& spec, const model::Use& use, const model::Source* weights)
-    : parts_(spec.letters().size() + 1) {
+TimedModel::TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form,
+                       const model::Source* weights)
+    : sections_(spec.letters().size() + 1) {
   model::Model model;
-  const auto graph = build_timed(spec, use, &model);
+  const auto graph = build_timed(spec, form, &model);
   program_ = std::make_unique<graph::Program>(graph, variables_);
-  fill_weights(*graph, model.weights, variables_, weights ? *weights : made_up_weights(model.weights));
-  for (const char* input : {"tokens", "targets"}) {
-    if (!graph->find(input)) continue;
-    const auto words = program_->input(input).ints();
-    draw_words(words, spec.cluster_ends(), input[1] == 'o' ? 1 : 2);
-  }
-  model::set_position(*program_, use, {.seen = use.memory, .row = use.memory});
-  if (graph->find("row")) program_->input("row").i32()[0] = static_cast<int32_t>(use.length - 1);
+  fill_weights(*graph, model.weights, *variables_.parameters,
+               weights ? *weights : made_up_weights(model.weights));
+  const model::InputSpans inputs(*program_, model.inputs);
+  draw_words(inputs.tokens, spec.cluster_ends(), 1);
+  draw_words(inputs.targets, spec.cluster_ends(), 2);
+  set_position(inputs, form, {.seen = form.memory(), .row = form.memory()});
+  if (!inputs.scored_row.empty()) inputs.scored_row[0] = static_cast<int32_t>(form.length - 1);
 }
 
-std::vector<double> TimedModel::run_parts() {
-  std::vector<double> seconds(parts_);
+std::vector<double> TimedModel::run_sections() {
+  std::vector<double> seconds(sections_);
   program_->run(std::span(seconds));
   return seconds;
 }
 
 WholeTiming time_whole(const spec::ModelSpec& spec, int64_t length, int runs) {
-  static const bool warm = (kernels::warm_up_gemm(), true);  // what the library keeps is not the model's
+  static const bool warm =
+      (kernels::warm_up_gemm(), true);  // the library's own memory does not count as the model's
   (void)warm;
   const int64_t before = resident_bytes();
-  TimedModel model(spec, prompt_use(length));
+  TimedModel model(spec, model::prompt_form(length));
   const Timing timing = time([&] { model.run(); }, 0, runs);
   return {timing, resident_bytes() - before};
 }

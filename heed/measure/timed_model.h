@@ -1,4 +1,4 @@
-// A model that is there to be timed: weights made up, words as frequent as in text.
+// A model to be timed: synthetic weights, words as frequent as in text.
 #pragma once
 
 #include <memory>
@@ -8,29 +8,27 @@
 
 namespace heed::measure {
 
-// A whole prompt of `length` tokens, to the scores of the next one: what a reader waits for.
-model::Use prompt_use(int64_t length);
-
-// Weights without the cost of drawing each number: one draw of a few thousand, over and over. Attention
-// inside a recurrence, which training begins without, is on.
+// Weights without the cost of drawing each number: a few thousand drawn once and repeated. Gates that
+// training begins with closed are open, so that all of the model works.
 model::Source made_up_weights(const model::Weights& weights);
 
 class TimedModel {
  public:
-  TimedModel(const spec::ModelSpec& spec, const model::Use& use, const model::Source* weights = nullptr);
+  TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form,
+             const model::Source* weights = nullptr);
 
   void run() { program_->run(); }
-  // Seconds by part: the frame, then each block.
-  std::vector<double> run_parts();
+  // Seconds by section: the frame, then each block.
+  std::vector<double> run_sections();
   graph::Program& program() { return *program_; }
 
  private:
   graph::Variables variables_;
   std::unique_ptr<graph::Program> program_;
-  size_t parts_;
+  size_t sections_;
 };
 
-// A round of whole prompts: the model is made, warmed up and run so often.
+// A round of whole prompts: the model is made, warmed up and run this often.
 struct WholeTiming {
   Timing timing;
   int64_t bytes = 0;  // the process grew by
@@ -38,7 +36,7 @@ struct WholeTiming {
 WholeTiming time_whole(const spec::ModelSpec& spec, int64_t length, int runs = 5);
 
 // The graph alone, for counting and planning.
-std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const model::Use& use,
+std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const model::GraphForm& form,
                                           model::Model* model = nullptr);
 
 }  // namespace heed::measure

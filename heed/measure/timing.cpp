@@ -9,18 +9,21 @@
 namespace heed::measure {
 namespace {
 
-// Rounds further apart than this were disturbed; nearer ones differ by chance.
+// Rounds further apart than this were disturbed; closer ones differ by chance.
 constexpr double kAgreement = 0.1;
 
 }  // namespace
 
-Timing summarise(std::vector<double> seconds) {
-  if (seconds.empty()) return {};
-  std::sort(seconds.begin(), seconds.end());
-  const auto at = [&](double share) {
-    return seconds[static_cast<size_t>(share * static_cast<double>(seconds.size() - 1) + 0.5)];
-  };
-  return {at(0.5), at(0.1), at(0.9), static_cast<int>(seconds.size())};
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return 0;
+  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), values.begin() + at, values.end());
+  return values[static_cast<size_t>(at)];
+}
+
+Timing summarise(const std::vector<double>& seconds) {
+  return {percentile(seconds, 0.5), percentile(seconds, 0.1), percentile(seconds, 0.9),
+          static_cast<int>(seconds.size())};
 }
 
 Timing combine(std::vector<Timing> rounds) {
@@ -75,12 +78,13 @@ Timing time(const std::function<void()>& body, double budget, int least) {
     body();
     seconds.push_back(now_seconds() - begin);
   }
-  return summarise(std::move(seconds));
+  return summarise(seconds);
 }
 
 double peak_flops_now() {
   constexpr int64_t n = 1024;
   kernels::require_product_memory();
+  const kernels::ProductCheck products;
   const Buffer memory(3 * 4 * n * n);
   auto* a = reinterpret_cast<float*>(memory.data());
   std::fill(a, a + 2 * n * n, 1.f);
@@ -90,7 +94,7 @@ double peak_flops_now() {
     kernels::gemm(
         {.m = n, .n = n, .k = n, .a = a, .lda = n, .b = a + n * n, .ldb = n, .c = a + 2 * n * n, .ldc = n});
     best = std::min(best, now_seconds() - begin);
-    kernels::check_products();
+    products.require_success();
   }
   return 2.0 * n * n * n / best;
 }

@@ -8,7 +8,7 @@
 namespace heed::measure {
 
 std::vector<int64_t> words_per_cluster(int64_t count, size_t clusters) {
-  // Of its words beyond the cutoffs 19997, 39997 and 199997.
+  // The shares of its words beyond the cutoffs 19997, 39997 and 199997.
   constexpr double kTails[] = {0.026, 0.028, 0.0024};
   std::vector<int64_t> sizes(clusters, 0);
   sizes[0] = count;

@@ -8,11 +8,11 @@
 
 namespace heed::measure {
 
-// How many of `count` words lie in each cluster: the shares of WikiText-103, to the nearest word.
+// How many of `count` words are in each cluster, by the shares of WikiText-103, rounded to whole words.
 std::vector<int64_t> words_per_cluster(int64_t count, size_t clusters);
 
-// Fills `words` so, in random order; inside a cluster the word of rank k has probability in proportion to
-// 1 / k (Zipf). `cluster_ends` as spec::ModelSpec gives them.
+// Fills `words` accordingly, in random order; within a cluster the word of rank k has a probability
+// proportional to 1 / k (Zipf). `cluster_ends` as in spec::ModelSpec.
 void draw_words(std::span<int32_t> words, const std::vector<int64_t>& cluster_ends, uint64_t seed);
 
 }  // namespace heed::measure

@@ -19,7 +19,8 @@ void project_distances(const Tensor& weight, int64_t clamp, const Tensor& to) {
   graph->mark_output(result);
   graph::Variables variables;
   graph::Program program(graph, variables);
-  std::copy(weight.floats().begin(), weight.floats().end(), variables.at("weight").floats().begin());
+  std::copy(weight.floats().begin(), weight.floats().end(),
+            variables.parameters->at("weight").floats().begin());
   program.run();
   const auto table = program.tensor(result).floats();
   std::copy(table.begin(), table.end(), to.floats().begin());
@@ -32,11 +33,11 @@ class SelfAttention {
         name_(block_name(block)),
         inside_(name_ + "attention."),
         D_(builder.spec().width),
-        W_(builder.spec().heads_of(block) * builder.spec().head_width_of(block)) {
-    settings_.heads = b_.spec().heads_of(block);
-    settings_.head_width = b_.spec().head_width_of(block);
-    if (b_.drops(b_.spec().attention_dropout)) {
-      settings_.dropout = b_.spec().attention_dropout;
+        W_(builder.block(block)["heads"] * builder.spec().head_width(builder.block(block))) {
+    settings_.heads = b_.block(block)["heads"];
+    settings_.head_width = b_.spec().head_width(b_.block(block));
+    if (b_.drops(b_.spec().attention.dropout)) {
+      settings_.dropout = b_.spec().attention.dropout;
       settings_.stream = b_.next_stream();
       inputs_.rng = b_.rng();
     }
@@ -51,87 +52,90 @@ class SelfAttention {
       absolute(x, in);
     }
     const ValueId mixed = ops::attention(b_.graph(), inputs_, settings_);
-    const auto out = b_.matrix(inside_ + "out.weight", W_, D_, Part::kAttention, b_.residual_initial());
+    const auto out =
+        b_.matrix(inside_ + "out.weight", W_, D_, WeightGroup::kAttention, b_.residual_initial());
     const ValueId sum = b_.product_into(x, mixed, out, bias("out.bias", D_));
     return before ? sum : b_.norm(sum, name_ + "norm", D_);
   }
 
  private:
   ValueId bias(const std::string& name, int64_t width) {
-    if (!b_.spec().attention_bias) return kNone;
-    return b_.parameter(inside_ + name, {width}, Part::kAttention, constant(0));
+    if (!b_.spec().attention.bias) return kNone;
+    return b_.parameter(inside_ + name, {width}, WeightGroup::kAttention, constant(0));
   }
 
-  // Queries, keys and values are columns of one value. Learned places mean nothing in another segment, so
-  // with them there is no memory; without places there is.
+  // Queries, keys and values are columns of one value. Learned positions are meaningless in another segment,
+  // so with them there is no memory; without positions there is.
   void absolute(ValueId x, ValueId in) {
-    const auto weight = b_.matrix(inside_ + "qkv.weight", D_, 3 * W_, Part::kAttention, b_.weight_initial());
+    const auto weight =
+        b_.matrix(inside_ + "qkv.weight", D_, 3 * W_, WeightGroup::kAttention, b_.weight_initial());
     const ValueId qkv_bias = bias("qkv.bias", 3 * W_);
     const ValueId qkv = b_.product(in, weight, qkv_bias);
     const bool anywhere = b_.spec().positions == Positions::kNone;
     if (anywhere) {
-      set_visible(settings_, b_.use());
-      inputs_.positions = b_.positions();
+      set_visible(settings_, b_.form());
+      inputs_.positions = b_.key_range();
     }
     inputs_.q = qkv;
-    if (b_.use().cached) return keep(qkv, W_);
+    if (b_.form().caches()) return keep(qkv, W_);
     inputs_.k = inputs_.v = anywhere ? after_memory(x, qkv, weight, qkv_bias) : qkv;
     settings_.k_offset = W_, settings_.v_offset = 2 * W_;
   }
 
-  // Transformer-XL (Dai and others 2019, section 3.3). Queries of the memory are not needed, so they have a
-  // matrix of their own.
+  // Transformer-XL (Dai and others 2019, section 3.3). Queries of the memory are not needed, so they have
+  // their own matrix.
   void relative(ValueId x, ValueId in) {
-    const Use& use = b_.use();
-    set_visible(settings_, use);
-    inputs_.positions = b_.positions();
+    const GraphForm& form = b_.form();
+    set_visible(settings_, form);
+    inputs_.positions = b_.key_range();
     inputs_.relative = distances();
-    const std::string shared = b_.spec().shared_position_bias ? "attention." : inside_;
+    const std::string shared = b_.spec().attention.shared_position_bias ? "attention." : inside_;
     const PositionBiases biases = position_biases(b_, shared, W_);
     inputs_.u = biases.u, inputs_.w = biases.w;
     const std::string q_name = inside_ + "q.weight", kv_name = inside_ + "kv.weight";
-    if (use.cached && use.packed && !b_.spec().attention_bias) {
-      b_.declare(q_name, {D_, W_}, Part::kAttention, b_.weight_initial());
-      b_.declare(kv_name, {D_, 2 * W_}, Part::kAttention, b_.weight_initial());
+    if (form.caches() && form.packs() && !b_.spec().attention.bias) {
+      b_.declare(q_name, {D_, W_}, WeightGroup::kAttention, b_.weight_initial());
+      b_.declare(kv_name, {D_, 2 * W_}, WeightGroup::kAttention, b_.weight_initial());
       const ValueId qkv = b_.product(in, b_.joined(inside_ + "qkv.joined", {q_name, kv_name}, D_, 3 * W_));
       inputs_.q = qkv;
       return keep(qkv, W_);
     }
-    const auto q = b_.matrix(q_name, D_, W_, Part::kAttention, b_.weight_initial());
-    const auto kv = b_.matrix(kv_name, D_, 2 * W_, Part::kAttention, b_.weight_initial());
+    auto q = b_.matrix(q_name, D_, W_, WeightGroup::kAttention, b_.weight_initial());
+    auto kv = b_.matrix(kv_name, D_, 2 * W_, WeightGroup::kAttention, b_.weight_initial());
+    q.layer = kv.layer = inside_ + "qkv.weight";
     const ValueId kv_bias = bias("kv.bias", 2 * W_);
     inputs_.q = b_.product(in, q, bias("q.bias", W_));
     const ValueId keys = b_.product(in, kv, kv_bias);
-    if (use.cached) return keep(keys, 0);
+    if (form.caches()) return keep(keys, 0);
     inputs_.k = inputs_.v = after_memory(x, keys, kv, kv_bias);
     settings_.v_offset = W_;
   }
 
-  // `keys`, made from the block's input x, after those of the memory. They are projected apart: no gradient
-  // is wanted of the memory.
+  // `keys`, made from the block's input x, after those of the memory. They are projected separately: the
+  // memory needs no gradient.
   ValueId after_memory(ValueId x, ValueId keys, const Builder::Matrix& weight, ValueId weight_bias) {
-    if (b_.use().memory == 0) return keys;
-    ValueId memory = b_.recall(name_ + "memory", b_.use().memory, D_, false);
+    if (b_.form().memory() == 0) return keys;
+    ValueId memory = b_.recall(name_ + "memory", b_.form().memory(), D_, false);
     b_.remember(name_ + "memory", x);
     if (b_.spec().norm == Norm::kPre) memory = b_.norm(memory, name_ + "norm", D_);
     return ops::concat(b_.graph(), {b_.product(memory, weight, weight_bias), keys}, 1);
   }
 
   void keep(ValueId from, int64_t first_column) {
-    inputs_.positions = b_.positions();
+    inputs_.positions = b_.key_range();
     inputs_.k = inputs_.v = b_.append(name_ + "cache", from, first_column, 2 * W_);
     settings_.v_offset = W_;
   }
 
-  // Row r is the key of distance reach - 1 - r. With weights that stand still it is a table.
+  // Row r is the key of distance reach - 1 - r. With constant weights it is a table.
   ValueId distances() {
     const std::string name = inside_ + "r.weight";
-    if (!b_.use().packed || !b_.use().cached) {
-      const auto weight = b_.matrix(name, D_, W_, Part::kAttention, b_.weight_initial());
+    if (!b_.form().packs() || !b_.form().caches()) {
+      const auto weight = b_.matrix(name, D_, W_, WeightGroup::kAttention, b_.weight_initial());
       return b_.product(b_.distances(), weight);
     }
-    b_.declare(name, {D_, W_}, Part::kAttention, b_.weight_initial());
-    const int64_t rows = b_.use().distances(), clamp = b_.use().clamp;
+    b_.declare(name, {D_, W_}, WeightGroup::kAttention, b_.weight_initial());
+    const int64_t rows = b_.form().distances(), clamp = b_.form().protocol.clamp;
     return b_.derived(
         inside_ + "r.table", {rows, W_}, {name},
         [=](const std::vector<Tensor>& from, const Tensor& to) { project_distances(from[0], clamp, to); });
@@ -147,11 +151,11 @@ class SelfAttention {
 }  // namespace
 
 PositionBiases position_biases(Builder& builder, const std::string& name, int64_t width) {
-  return {builder.parameter(name + "u", {width}, Part::kAttention, builder.weight_initial()),
-          builder.parameter(name + "w", {width}, Part::kAttention, builder.weight_initial())};
+  return {builder.parameter(name + "u", {width}, WeightGroup::kAttention, builder.weight_initial()),
+          builder.parameter(name + "w", {width}, WeightGroup::kAttention, builder.weight_initial())};
 }
 
-ValueId attention_block(Builder& builder, ValueId x, int64_t block) {
+ValueId self_attention(Builder& builder, ValueId x, int64_t block) {
   return SelfAttention(builder, block).add(x);
 }
 

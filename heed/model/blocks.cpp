@@ -2,22 +2,23 @@
 
 namespace heed::model {
 
-// The list of blocks. A new one adds one line.
-const Registry<BlockEntry>& blocks() {
-  static const Registry<BlockEntry> list(
-      "block", {
-                   {"a", "SRU++: recurrence with attention", attentive_recurrence_block},
-                   {"f", "feed-forward", feed_forward_block},
-                   {"i", "identity", [](Builder&, ValueId x, int64_t) { return x; }},
-                   {"r", "recurrence", recurrence_block},
-                   {"s", "self-attention", attention_block},
-               });
-  return list;
+ValueId identity(Builder&, ValueId x, int64_t) { return x; }
+
+ValueId add_block(Builder& builder, ValueId x, int64_t block) {
+  switch (builder.block(block).letter) {
+#define HEED_LETTER(letter, function, ...) \
+  case letter:                             \
+    return function(builder, x, block);
+#include "heed/spec/letters.def"
+#undef HEED_LETTER
+  }
+  HEED_ASSERT(!"every letter of a model is in the table");
+  return kNone;
 }
 
-void set_visible(ops::AttentionSettings& settings, const Use& use) {
-  settings.memory_length = use.memory;
-  switch (use.visible) {
+void set_visible(ops::AttentionSettings& settings, const GraphForm& form) {
+  settings.memory_length = form.memory();
+  switch (form.protocol.visible) {
     case Visible::kAll:
       break;
     case Visible::kSameLength:
@@ -27,7 +28,7 @@ void set_visible(ops::AttentionSettings& settings, const Use& use) {
       settings.same_length = SameLength::kOrig;
       break;
     case Visible::kBand:
-      settings.window = use.memory;
+      settings.window = form.memory();
       break;
   }
 }

@@ -19,39 +19,47 @@ namespace {
 
 constexpr int64_t kMixtureStreams = 1 << 20;  // far beyond those of dropout
 
+const spec::ModelSpec& validated(const spec::ModelSpec& spec) {
+  spec::validate(spec);
+  return spec;
+}
+
 }  // namespace
 
-Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const Use& use)
-    : graph_(graph), spec_(spec), use_(use) {
-  spec::validate(spec);
-  if (use.sequences < 1 || use.length < 1 || use.memory < 0 || use.chunks < 1)
-    throw usage_error("model: a batch of ", use.sequences, " x ", use.length, " tokens with a memory of ",
-                      use.memory,
+Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const GraphForm& form)
+    : graph_(graph), spec_(validated(spec)), blocks_(spec.blocks()), form_(form) {
+  if (form.sequences < 1 || form.length < 1 || form.memory() < 0 || form.chunks < 1)
+    throw usage_error("model: a batch of ", form.sequences, " x ", form.length, " tokens with a memory of ",
+                      form.memory(),
                       " cannot be built; sequences and tokens must be at least 1, memory 0 or more");
-  if (spec.positions == Positions::kLearned && use.length > spec.context)
-    throw usage_error("model: ", use.length, " tokens at once; the model takes 1 to ", spec.context,
-                      " positions");
-  if (spec.positions == Positions::kLearned && use.memory > 0 && !use.cached &&
-      spec.letters().find('a') == std::string::npos)
-    throw usage_error("model: a memory of ", use.memory,
-                      " was asked for; learned positions mean nothing in another segment: use memory 0");
-  HEED_ASSERT(!(use.training && (use.cached || use.packed)));
-  if (use.training &&
-      (spec.mix > 0 || std::max({spec.dropout, spec.attention_dropout, spec.embedding_dropout}) > 0))
-    rng_ = input("rng", {4});
+  if (spec.positions == Positions::kLearned && form.length > spec.embedding.context)
+    throw usage_error("model: ", form.length, " tokens at once; the model takes 1 to ",
+                      spec.embedding.context, " positions");
+  const auto by_content = [](const spec::Block& block) {
+    return block.attention() == spec::Attention::kByContent;
+  };
+  if (spec.positions == Positions::kLearned && form.past.kind == Past::Kind::kMemory &&
+      std::none_of(blocks_.begin(), blocks_.end(), by_content))
+    throw usage_error("model: a memory of ", form.memory(),
+                      " was asked for; learned positions are meaningless in another segment: use memory 0");
+  HEED_ASSERT(!(form.trains() && form.caches()));
+  if (form.trains() &&
+      (spec.mix > 0 || std::max({spec.dropout, spec.attention.dropout, spec.embedding.dropout}) > 0))
+    input(&Inputs::rng, "rng", {4});
 }
 
-ValueId Builder::input(const char* name, Shape shape) {
-  const ValueId known = graph_.find(name);
-  return known ? known : graph_.input(name, shape, DType::kI32);
+ValueId Builder::input(ValueId Inputs::*id, const char* name, Shape shape, DType dtype) {
+  ValueId& known = model_.inputs.*id;
+  if (!known) known = graph_.input(name, shape, dtype);
+  return known;
 }
 
-void Builder::declare(const std::string& name, Shape shape, Part part, Initial initial) {
-  model_.weights.plain.insert({name, {shape, part, initial}});
+void Builder::declare(const std::string& name, Shape shape, WeightGroup group, Initial initial) {
+  model_.weights.plain.insert({name, {shape, group, initial}});
 }
 
-ValueId Builder::parameter(const std::string& name, Shape shape, Part part, Initial initial) {
-  declare(name, shape, part, initial);
+ValueId Builder::parameter(const std::string& name, Shape shape, WeightGroup group, Initial initial) {
+  declare(name, shape, group, initial);
   const ValueId known = graph_.find(name);
   return known ? known : graph_.parameter(name, shape);
 }
@@ -63,10 +71,10 @@ ValueId Builder::derived(const std::string& name, Shape shape, std::vector<std::
   return known ? known : graph_.parameter(name, shape);
 }
 
-Builder::Matrix Builder::matrix(const std::string& name, int64_t in, int64_t out, Part part,
+Builder::Matrix Builder::matrix(const std::string& name, int64_t in, int64_t out, WeightGroup group,
                                 Initial initial) {
-  if (!use_.packed) return {parameter(name, {in, out}, part, initial), out};
-  declare(name, {in, out}, part, initial);
+  if (!form_.packs()) return {parameter(name, {in, out}, group, initial), out};
+  declare(name, {in, out}, group, initial);
   return joined(name, {name}, in, out);
 }
 
@@ -91,81 +99,89 @@ Builder::Matrix Builder::joined(const std::string& name, const std::vector<std::
 
 ValueId Builder::product(ValueId x, const Matrix& weight, ValueId bias, ValueId residual,
                          Activation activation) {
-  if (use_.packed)
+  if (form_.packs())
     return ops::packed_linear(graph_, x, weight.value, bias, residual, {activation, weight.out});
-  if (use_.observed) {
+  if (form_.weights == WeightForm::kObserved) {
     ValueId y = ops::linear(graph_, x, weight.value, bias, kNone, {});
-    model_.products.push_back({graph_.value(weight.value).name, weight.value, y});
-    if (activation != Activation::kNone) y = ops::activation(graph_, y, activation);
+    const std::string& name = graph_.value(weight.value).name;
+    Product product{name, weight.layer.empty() ? name : weight.layer, weight.value, y, activation};
+    if (activation != Activation::kNone) product.activated = y = ops::activation(graph_, y, activation);
+    model_.products.push_back(std::move(product));
     return residual ? ops::add(graph_, residual, y) : y;
   }
   return ops::linear(graph_, x, weight.value, bias, residual, {activation, false, false});
 }
 
 ValueId Builder::product_into(ValueId residual, ValueId x, const Matrix& weight, ValueId bias) {
-  // Dropout stands between the map and the residual, which can then not be one op.
+  // Dropout comes between the map and the residual, so they cannot be one op.
   if (drops(spec_.dropout))
     return ops::add(graph_, residual, dropout(product(x, weight, bias), spec_.dropout));
   return product(x, weight, bias, residual);
 }
 
 ValueId Builder::norm(ValueId x, const std::string& name, int64_t width) {
-  const ValueId gain = parameter(name + ".weight", {width}, Part::kNorm, gain_initial()),
-                bias = parameter(name + ".bias", {width}, Part::kNorm, constant(0));
+  const ValueId gain = parameter(name + ".weight", {width}, WeightGroup::kNorm, gain_initial()),
+                bias = parameter(name + ".bias", {width}, WeightGroup::kNorm, constant(0));
   return ops::layer_norm(graph_, x, gain, bias, {spec_.epsilon});
 }
 
 ValueId Builder::dropout(ValueId x, double rate) {
-  return drops(rate) ? ops::dropout(graph_, x, rng_, {rate, next_stream(), false}) : x;
+  return drops(rate) ? ops::dropout(graph_, x, rng(), {rate, next_stream(), false}) : x;
 }
 
 ValueId Builder::mixed(const std::vector<ValueId>& branches, int64_t layer) {
-  ValueId temperature = graph_.find(kTemperature);
-  if (use_.training && !temperature) temperature = graph_.input(kTemperature, {1});
-  const ValueId logits =
-      parameter(theta_name(layer), {static_cast<int64_t>(branches.size())}, Part::kChoice, constant(0));
-  const ValueId weights = ops::gumbel_softmax(graph_, logits, temperature, rng_, {kMixtureStreams + layer});
+  const ValueId temperature =
+      form_.trains() ? input(&Inputs::temperature, "temperature", {1}, DType::kF32) : kNone;
+  const ValueId logits = parameter(theta_name(layer), {static_cast<int64_t>(branches.size())},
+                                   WeightGroup::kChoice, constant(0));
+  const ValueId weights = ops::gumbel_softmax(graph_, logits, temperature, rng(), {kMixtureStreams + layer});
   model_.mixtures.push_back(weights);
   return ops::mix(graph_, weights, branches);
 }
 
 ValueId Builder::state(State::Kind kind, const std::string& name, Shape shape) {
-  const ValueId known = graph_.find(use_.states + name);
+  const ValueId known = graph_.find(name);
   if (known) return known;
-  model_.states.push_back({kind, use_.states + name});
-  return graph_.state(use_.states + name, shape);
+  model_.states.push_back({kind, name});
+  return graph_.state(name, shape);
 }
 
 ValueId Builder::recall(const std::string& name, int64_t rows, int64_t width, bool flat) {
-  if (use_.chunks > 1) slot_ = input("slot", {1});
+  if (form_.chunks > 1) input(&Inputs::chunk, "chunk", {1});
   const ValueId rows_kept = state(flat ? State::Kind::kCell : State::Kind::kMemory, name,
-                                  {use_.chunks, use_.sequences, rows, width});
-  return ops::recall(graph_, rows_kept, slot_, {flat});
+                                  {form_.chunks, form_.sequences, rows, width});
+  return ops::recall(graph_, rows_kept, model_.inputs.chunk, {flat});
 }
 
 void Builder::remember(const std::string& name, ValueId x) {
-  ops::remember(graph_, graph_.find(use_.states + name), x, slot_);
+  ops::remember(graph_, graph_.find(name), x, model_.inputs.chunk);
 }
 
 ValueId Builder::append(const std::string& name, ValueId x, int64_t first_column, int64_t width) {
-  const ValueId cache = state(State::Kind::kCache, name, {use_.sequences, use_.rows(), width});
-  return ops::append(graph_, cache, x, position(), {first_column});
+  const ValueId cache = state(State::Kind::kCache, name, {form_.sequences, form_.cache_rows(), width});
+  return ops::append(graph_, cache, x, cache_row(), {first_column});
 }
 
-ValueId Builder::positions() { return input("positions", {2}); }
-ValueId Builder::position() { return input("position", {1}); }
-ValueId Builder::place() { return input("place", {1}); }
-ValueId Builder::places() { return input("places", {use_.sequences, use_.length}); }
-ValueId Builder::padding() { return input("padding", {use_.sequences, use_.length}); }
-ValueId Builder::row() { return input("row", {1}); }
+ValueId Builder::tokens() { return input(&Inputs::tokens, "tokens", {form_.sequences, form_.length}); }
+ValueId Builder::targets() { return input(&Inputs::targets, "targets", {form_.sequences * form_.length}); }
+ValueId Builder::key_range() { return input(&Inputs::key_range, "key_range", {2}); }
+ValueId Builder::cache_row() { return input(&Inputs::cache_row, "cache_row", {1}); }
+ValueId Builder::first_position() { return input(&Inputs::first_position, "first_position", {1}); }
+ValueId Builder::token_positions() {
+  return input(&Inputs::token_positions, "token_positions", {form_.sequences, form_.length});
+}
+ValueId Builder::scored_row() { return input(&Inputs::scored_row, "scored_row", {1}); }
+ValueId Builder::padding() { return input(&Inputs::padding, "padding", {form_.sequences, form_.length}); }
 
 ValueId Builder::distances() {
   if (!distances_) {
-    const int part = graph_.part();
-    graph_.begin_part(kFramePart);  // all blocks use them
-    distances_ = ops::sinusoid(graph_, {use_.distances(), spec_.width, use_.clamp > 0 ? use_.clamp : -1});
+    const int section = graph_.section();
+    graph_.begin_section(kFrameSection);  // all blocks use them
+    distances_ = ops::sinusoid(
+        graph_, {form_.distances(), spec_.width, form_.protocol.clamp > 0 ? form_.protocol.clamp : -1});
+    model_.distances = distances_;
     if (spec_.dropout_everywhere) distances_ = dropout(distances_, spec_.dropout);
-    graph_.begin_part(part);
+    graph_.begin_section(section);
   }
   return distances_;
 }
@@ -175,10 +191,10 @@ Initial Builder::weight_initial() const { return normal(spec_.deviation); }
 // GPT-2 scales by the root of the number of residual additions.
 Initial Builder::residual_initial() const {
   if (spec_.initialisation != Initialisation::kGpt2) return weight_initial();
-  const std::string letters = spec_.letters();
-  const auto additions =
-      letters.size() - static_cast<size_t>(std::count(letters.begin(), letters.end(), 'i'));
-  return normal(spec_.deviation / std::sqrt(static_cast<double>(std::max<size_t>(1, additions))));
+  const auto additions = std::count_if(blocks_.begin(), blocks_.end(), [](const spec::Block& block) {
+    return block.letter != spec::kIdentity;
+  });
+  return normal(spec_.deviation / std::sqrt(static_cast<double>(std::max<std::ptrdiff_t>(1, additions))));
 }
 
 Initial Builder::gain_initial() const {

@@ -1,23 +1,35 @@
 #include "heed/model/blocks.h"
 
 namespace heed::model {
+namespace {
+
+Activation kernel_of(InnerActivation activation) {
+  switch (activation) {  // without a default: the compiler names an activation that is left out
+    case InnerActivation::kRelu:
+      return Activation::kRelu;
+    case InnerActivation::kGeluTanh:
+      return Activation::kGeluTanh;
+  }
+  broken_belief("an inner activation is one of its names", __FILE__, __LINE__);
+}
+
+}  // namespace
 
 // x + W2 activation(W1 x + b1) + b2, with its norm before the maps or after the sum.
-ValueId feed_forward_block(Builder& b, ValueId x, int64_t block) {
+ValueId feed_forward(Builder& b, ValueId x, int64_t block) {
   const spec::ModelSpec& spec = b.spec();
   const std::string name = block_name(block), inside = name + "feed_forward.";
-  const int64_t D = spec.width, F = spec.inner_of(block);
+  const int64_t D = spec.width, F = b.block(block)["inner"];
   const bool before = spec.norm == Norm::kPre;
-  const auto activation =
-      spec.activation == InnerActivation::kRelu ? Activation::kRelu : Activation::kGeluTanh;
   const ValueId in = before ? b.norm(x, name + "norm", D) : x;
-  const auto first = b.matrix(inside + "in.weight", D, F, Part::kFeedForward, b.weight_initial());
-  ValueId inner = b.product(in, first, b.parameter(inside + "in.bias", {F}, Part::kFeedForward, constant(0)),
-                            kNone, activation);
+  const auto first = b.matrix(inside + "in.weight", D, F, WeightGroup::kFeedForward, b.weight_initial());
+  ValueId inner =
+      b.product(in, first, b.parameter(inside + "in.bias", {F}, WeightGroup::kFeedForward, constant(0)),
+                kNone, kernel_of(spec.feed_forward.activation));
   if (spec.dropout_everywhere) inner = b.dropout(inner, spec.dropout);
-  const auto second = b.matrix(inside + "out.weight", F, D, Part::kFeedForward, b.residual_initial());
-  const ValueId sum = b.product_into(x, inner, second,
-                                     b.parameter(inside + "out.bias", {D}, Part::kFeedForward, constant(0)));
+  const auto second = b.matrix(inside + "out.weight", F, D, WeightGroup::kFeedForward, b.residual_initial());
+  const ValueId sum = b.product_into(
+      x, inner, second, b.parameter(inside + "out.bias", {D}, WeightGroup::kFeedForward, constant(0)));
   return before ? sum : b.norm(sum, name + "norm", D);
 }
 

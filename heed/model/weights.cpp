@@ -66,14 +66,14 @@ Source first_weights(const Weights& weights, uint64_t seed) {
   };
 }
 
-void fill_weights(const graph::Graph& graph, const Weights& weights, graph::Variables& variables,
+void fill_weights(const graph::Graph& graph, const Weights& weights, graph::NamedTensors& parameters,
                   const Source& source) {
-  variables.allocate(graph);
+  parameters.allocate(graph, graph::Role::kParameter);
   for (graph::ValueId id : graph.of_role(graph::Role::kParameter)) {
     const std::string& name = graph.value(id).name;
     const auto derived = weights.derived.find(name);
     if (derived == weights.derived.end()) {
-      source(name, variables.at(name));
+      source(name, parameters.at(name));
       continue;
     }
     std::vector<Buffer> buffers;
@@ -84,7 +84,14 @@ void fill_weights(const graph::Graph& graph, const Weights& weights, graph::Vari
       from.push_back({buffers.back().data(), type});
       source(ingredient, from.back());
     }
-    derived->second.make(from, variables.at(name));
+    derived->second.make(from, parameters.at(name));
+  }
+}
+
+void open_gates(const Weights& weights, const graph::NamedTensors& parameters) {
+  for (const auto& [name, weight] : weights.plain) {
+    if (weight.initial.kind != Initial::Kind::kClosedGate || !parameters.contains(name)) continue;
+    std::ranges::fill(parameters.at(name).floats(), 1.f);
   }
 }
 

@@ -1,5 +1,5 @@
-// What a model's weights are: where their first values come from, what part of the model they belong to, and
-// how weights for inference are made from plain ones.
+// The weights of a model: their initial values, the group they belong to, and how weights for
+// inference are made from plain ones.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,16 @@
 
 namespace heed {
 
-enum class Part { kEmbedding, kAttention, kFeedForward, kRecurrence, kNorm, kChoice, kOutput };
+enum class WeightGroup { kEmbedding, kAttention, kFeedForward, kRecurrence, kNorm, kChoice, kOutput };
 template <>
-struct EnumNames<Part> {
-  static constexpr std::pair<Part, const char*> names[] = {{Part::kEmbedding, "embedding"},
-                                                           {Part::kAttention, "attention"},
-                                                           {Part::kFeedForward, "feed-forward"},
-                                                           {Part::kRecurrence, "recurrence"},
-                                                           {Part::kNorm, "norm"},
-                                                           {Part::kChoice, "choice"},
-                                                           {Part::kOutput, "output"}};
+struct EnumNames<WeightGroup> {
+  static constexpr std::pair<WeightGroup, const char*> names[] = {{WeightGroup::kEmbedding, "embedding"},
+                                                                  {WeightGroup::kAttention, "attention"},
+                                                                  {WeightGroup::kFeedForward, "feed-forward"},
+                                                                  {WeightGroup::kRecurrence, "recurrence"},
+                                                                  {WeightGroup::kNorm, "norm"},
+                                                                  {WeightGroup::kChoice, "choice"},
+                                                                  {WeightGroup::kOutput, "output"}};
 };
 
 }  // namespace heed
@@ -30,9 +30,10 @@ struct EnumNames<Part> {
 namespace heed::model {
 
 // The distribution of a weight before training: N(mean, spread) or U(mean - spread, mean + spread); a spread
-// of 0 is a constant. kSecondHalf: 0 in the first half of the elements, `mean` in the second.
+// of 0 is a constant. kSecondHalf: 0 in the first half of the elements, `mean` in the second. kClosedGate: 0,
+// a factor that training opens; until then what it multiplies does nothing.
 struct Initial {
-  enum class Kind { kNormal, kUniform, kSecondHalf } kind = Kind::kNormal;
+  enum class Kind { kNormal, kUniform, kSecondHalf, kClosedGate } kind = Kind::kNormal;
   double mean = 0;
   double spread = 0;
 };
@@ -40,12 +41,13 @@ inline Initial constant(double value) { return {Initial::Kind::kNormal, value, 0
 inline Initial normal(double deviation, double mean = 0) { return {Initial::Kind::kNormal, mean, deviation}; }
 inline Initial uniform(double bound) { return {Initial::Kind::kUniform, 0, bound}; }
 inline Initial second_half(double value) { return {Initial::Kind::kSecondHalf, value, 0}; }
+inline Initial closed_gate() { return {Initial::Kind::kClosedGate, 0, 0}; }
 Initial xavier(int64_t in, int64_t out, double scale = 1);  // Glorot and Bengio 2010, the uniform one
 
 // A plain weight, as a file or a training run holds it.
 struct Weight {
   Shape shape;
-  Part part;
+  WeightGroup group;
   Initial initial;
 };
 
@@ -64,11 +66,14 @@ struct Weights {
 using Source = std::function<void(const std::string& name, const Tensor& into)>;
 
 // New weights: the same numbers for any number of threads and whatever else the model holds, because each
-// weight's stream of random numbers is chosen by its name.
+// weight's random stream is chosen by its name.
 Source first_weights(const Weights& weights, uint64_t seed);
-// Fills every parameter of the graph; derived ones one after the other, so that little more memory is needed
-// than the graph's own.
-void fill_weights(const graph::Graph& graph, const Weights& weights, graph::Variables& variables,
+// Fills every parameter of the graph; derived ones one after the other, so that little memory is needed
+// beyond the graph's own.
+void fill_weights(const graph::Graph& graph, const Weights& weights, graph::NamedTensors& parameters,
                   const Source& source);
+
+// Sets every closed gate to 1, so that the whole model computes, for timing.
+void open_gates(const Weights& weights, const graph::NamedTensors& parameters);
 
 }  // namespace heed::model

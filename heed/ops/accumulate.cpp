@@ -3,6 +3,18 @@
 #include "heed/kernels/elementwise.h"
 
 namespace heed::ops {
+namespace {
+
+class Accumulate : public OpWith<Accumulate, AccumulateSettings> {
+ public:
+  static constexpr const char* kKind = "accumulate";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, true}}; }
+  void run(const Run& run) const override;
+};
+
+}  // namespace
 
 ValueId accumulate(Graph& graph, ValueId sum, ValueId x, ValueId chunk, AccumulateSettings settings) {
   return graph.add_one(make<Accumulate>(settings), {sum, x, chunk});
@@ -22,5 +34,7 @@ void Accumulate::run(const Run& r) const {
   kernels::scale({r.out(0).shape().elements(), static_cast<float>(settings_.factor), nullptr, r.in(1).f32(),
                   r.out(0).f32(), r.in(2).i32()[0] > 0});
 }
+
+std::vector<OpEntry> accumulate_ops() { return {entry<Accumulate>()}; }
 
 }  // namespace heed::ops

@@ -16,13 +16,6 @@ struct AccumulateSettings {
 // others. sum: a state; chunk: i32 [1], 0 for the first. Returns the sum, in the state's memory.
 ValueId accumulate(Graph& graph, ValueId sum, ValueId x, ValueId chunk, AccumulateSettings settings);
 
-class Accumulate : public OpWith<Accumulate, AccumulateSettings> {
- public:
-  static constexpr const char* kKind = "accumulate";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, true}}; }
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> accumulate_ops();
 
 }  // namespace heed::ops

@@ -1,6 +1,32 @@
 #include "heed/ops/activation.h"
 
 namespace heed::ops {
+namespace {
+
+class Activate : public OpWith<Activate, ActivationSettings> {
+ public:
+  static constexpr const char* kKind = "activation";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}}; }
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+  ValueId make_again(Graph& graph, int node, size_t output) const override {
+    return run_again(graph, node, output);
+  }
+};
+
+// Inputs x, dy; output dx.
+class ActivateBackward : public OpWith<ActivateBackward, ActivationSettings> {
+ public:
+  static constexpr const char* kKind = "activation_backward";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 1, false}}; }
+  void run(const Run& run) const override;
+};
+
+}  // namespace
 
 ValueId activation(Graph& graph, ValueId x, heed::Activation which) {
   return graph.add_one(make<Activate>({which}), {x});
@@ -36,5 +62,7 @@ void ActivateBackward::run(const Run& r) const {
   kernels::activation_backward(
       {settings_.activation, r.in(0).shape().elements(), r.in(0).f32(), r.in(1).f32(), r.out(0).f32()});
 }
+
+std::vector<OpEntry> activation_ops() { return {entry<Activate>(), entry<ActivateBackward>()}; }
 
 }  // namespace heed::ops

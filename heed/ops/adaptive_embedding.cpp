@@ -22,30 +22,30 @@ struct Scratch {
   float* words;  // [kRowsAtOnce, largest e]: of the tables
   float* dwords;
 
-  // width: d; table_shape(i): [rows, e_i]
-  template <class ShapeOf>
-  Scratch(Carver& carver, int64_t N, Clusters clusters, int64_t width, bool gradient,
-          const ShapeOf& table_shape) {
+  // d: width of y; first_table: input with the first of the tables [rows, e_i]
+  Scratch(Carver& carver, const Signature& s, Clusters clusters, int64_t d, size_t first_table,
+          bool gradient) {
+    const int64_t N = s.in(0).elements();
     if (clusters.count() > 1) groups = Groups::carve(carver, N, clusters);
     const int64_t rows_at_once = std::min(N, kRowsAtOnce);
     int64_t largest = 0;
-    for (size_t i = 0; i < clusters.tables(); ++i) largest = std::max(largest, table_shape(i).dim(1));
-    rows = carver.take<float>(rows_at_once * width);
+    for (size_t i = 0; i < clusters.tables(); ++i) largest = std::max(largest, s.in(first_table + i).dim(1));
+    rows = carver.take<float>(rows_at_once * d);
     words = carver.take<float>(rows_at_once * largest);
     dwords = carver.take<float>(gradient ? rows_at_once * largest : 0);
   }
 };
 
-// Some rows of one cluster.
+// A group of rows of one cluster.
 struct Rows {
   size_t cluster;
-  int64_t begin, count;  // among all rows, sorted by cluster
-  int64_t first;         // number of the first of them in its cluster
-  const int32_t* index;  // [count]: where they stand; null: from `begin` on
-  const int32_t* ids;    // [count], counted from the beginning of the cluster
+  int64_t begin, count;  // in all rows, sorted by cluster
+  int64_t first;         // number of the first one in its cluster
+  const int32_t* index;  // [count]: their rows; null: from `begin` on
+  const int32_t* ids;    // [count], counted from the start of the cluster
 };
 
-// body(rows) for up to kRowsAtOnce of them at a time. With one cluster there is nothing to group, and their
+// body(rows) for up to kRowsAtOnce rows at a time. With one cluster there is nothing to group, and their
 // index is null.
 template <class Body>
 void for_rows(Clusters clusters, std::span<const int32_t> ids, const Groups& groups, const Body& body) {
@@ -68,6 +68,53 @@ double projection_flops(const Signature& s, size_t first_projection, size_t tabl
   if (tables == 0 || !s.has(first_projection)) return 0;
   return 2.0 * static_cast<double>(N) * static_cast<double>(s.in(first_projection).elements());
 }
+
+// Inputs ids, tables, projections, rng.
+class AdaptiveEmbedding : public OpWith<AdaptiveEmbedding, AdaptiveEmbeddingSettings> {
+ public:
+  static constexpr const char* kKind = "adaptive_embedding";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  Scratch carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+struct AdaptiveEmbeddingGradientSettings {
+  std::vector<int64_t> cutoffs = {};
+  double scale = 1;
+  bool single_table = false;
+  double dropout = 0;
+  int64_t stream = 0;
+  bool tables = true;
+  bool projections = true;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("cutoffs", cutoffs, "of the forward op");
+    field("scale", scale, "of the forward op");
+    field("single_table", single_table, "of the forward op");
+    field("dropout", dropout, "of the forward op");
+    field("stream", stream, "of the forward op");
+    field("tables", tables, "gradients of the tables are wanted");
+    field("projections", projections, "gradients of the projections are wanted");
+  }
+};
+
+// Inputs ids, dy, tables, projections, then the gradients so far of tables and projections, in whose memory
+// the sums are made, then rng; absent ones are none. Outputs the gradients of tables and projections, empty
+// if not wanted or absent.
+class AdaptiveEmbeddingGradient
+    : public OpWith<AdaptiveEmbeddingGradient, AdaptiveEmbeddingGradientSettings> {
+ public:
+  static constexpr const char* kKind = "adaptive_embedding_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  Scratch carve(Carver& carver, const Signature& s) const;
+  std::vector<Alias> aliases(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
 
 }  // namespace
 
@@ -101,11 +148,8 @@ Cost AdaptiveEmbedding::cost(const Signature& s) const {
           8.0 * static_cast<double>(s.out(0).elements())};
 }
 
-int64_t AdaptiveEmbedding::scratch_bytes(const Signature& s) const {
-  Carver carver;
-  Scratch(carver, s.in(0).elements(), lookup_clusters(settings_), s.out(0).dim(-1), false,
-          [&](size_t i) { return s.in(1 + i); });
-  return carver.bytes();
+Scratch AdaptiveEmbedding::carve(Carver& carver, const Signature& s) const {
+  return {carver, s, lookup_clusters(settings_), s.out(0).dim(-1), 1, false};
 }
 
 void AdaptiveEmbedding::run(const Run& r) const {
@@ -116,9 +160,7 @@ void AdaptiveEmbedding::run(const Run& r) const {
   float* const y = r.out(0).f32();
   const float scale = static_cast<float>(settings_.scale);
   check_ids(kKind, "id", ids, clusters.vocabulary(), Negative::kRefused);
-  Carver carver(r.scratch.data);
-  const Scratch scratch(carver, r.in(0).shape().elements(), clusters, d, false,
-                        [&](size_t i) { return r.in(1 + i).shape(); });
+  const Scratch scratch = scratch_of(r);
   const ClusterDropout dropout = cluster_dropout(settings_, r, 1 + 2 * tables);
   for_rows(clusters, ids, scratch.groups, [&](const Rows& rows) {
     const size_t i = rows.cluster;
@@ -174,11 +216,8 @@ Cost AdaptiveEmbeddingGradient::cost(const Signature& s) const {
   return {products * projection_flops(s, 2 + tables, tables, s.in(0).elements()), bytes};
 }
 
-int64_t AdaptiveEmbeddingGradient::scratch_bytes(const Signature& s) const {
-  Carver carver;
-  Scratch(carver, s.in(0).elements(), lookup_clusters(settings_), s.in(1).dim(-1), true,
-          [&](size_t i) { return s.in(2 + i); });
-  return carver.bytes();
+Scratch AdaptiveEmbeddingGradient::carve(Carver& carver, const Signature& s) const {
+  return {carver, s, lookup_clusters(settings_), s.in(1).dim(-1), 2, true};
 }
 
 std::vector<Alias> AdaptiveEmbeddingGradient::aliases(const Signature&) const {
@@ -199,9 +238,7 @@ void AdaptiveEmbeddingGradient::run(const Run& r) const {
   for (size_t i = 0; i < 2 * tables; ++i) {
     if (!r.has(2 + 2 * tables + i)) kernels::clear({r.out(i).shape().elements(), r.out(i).f32()});
   }
-  Carver carver(r.scratch.data);
-  const Scratch scratch(carver, r.in(0).shape().elements(), clusters, d, true,
-                        [&](size_t i) { return r.in(2 + i).shape(); });
+  const Scratch scratch = scratch_of(r);
   const ClusterDropout dropout = cluster_dropout(settings_, r, 2 + 4 * tables);
   for_rows(clusters, ids, scratch.groups, [&](const Rows& rows) {
     const size_t i = rows.cluster;
@@ -228,6 +265,10 @@ void AdaptiveEmbeddingGradient::run(const Run& r) const {
               1);
     }
   });
+}
+
+std::vector<OpEntry> adaptive_embedding_ops() {
+  return {entry<AdaptiveEmbedding>(), entry<AdaptiveEmbeddingGradient>()};
 }
 
 }  // namespace heed::ops

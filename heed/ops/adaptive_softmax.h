@@ -2,7 +2,7 @@
 // it, Grave and others 2017).
 //
 // The head is a softmax over the first cluster's words, the shortlist, and one entry per further cluster;
-// each of those has a softmax of its own: log p(word of cluster i) = log p_head(entry of i) + log p_i(word).
+// each of those has its own softmax: log p(word of cluster i) = log p_head(entry of i) + log p_i(word).
 #pragma once
 
 #include <utility>
@@ -61,78 +61,15 @@ struct AdaptiveSoftmaxInputs {
   ValueId rng = kNone;
 };
 
-// -log p(target) by row, in the order of the rows; 0 where the target is negative. A target of V or more is
-// an Error when the node runs. Result: [N].
+// -log p(target) by row, in the order of the rows; 0 where the target is negative. Throws at run time if a
+// target is V or more. Result: [N].
 ValueId adaptive_softmax_loss(Graph& graph, const AdaptiveSoftmaxInputs& inputs, ValueId targets,
                               AdaptiveSoftmaxSettings settings);
 // log p of every word: [N, V]. For generation; no gradient.
 ValueId adaptive_log_probabilities(Graph& graph, const AdaptiveSoftmaxInputs& inputs,
                                    AdaptiveSoftmaxSettings settings);
 
-// Inputs x, targets, bias, cluster_weight, cluster_bias, tables, projections, rng. The cost counts the head:
-// how many rows need which tail is known only at run time.
-class AdaptiveSoftmaxLoss : public OpWith<AdaptiveSoftmaxLoss, AdaptiveSoftmaxSettings> {
- public:
-  static constexpr const char* kKind = "adaptive_softmax_loss";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
-
-struct AdaptiveSoftmaxGradientSettings {
-  std::vector<int64_t> cutoffs = {};
-  ClusterOrder order = ClusterOrder::kForward;
-  bool single_table = false;
-  int64_t chunk_rows = 0;
-  double dropout = 0;
-  int64_t stream = 0;
-  bool x = true;
-  bool biases = true;
-  bool tables = true;
-  bool projections = true;
-  template <class Visitor>
-  void visit(Visitor&& field) {
-    field("cutoffs", cutoffs, "as in adaptive_softmax_loss");
-    field("order", order, "as in adaptive_softmax_loss");
-    field("single_table", single_table, "as in adaptive_softmax_loss");
-    field("chunk_rows", chunk_rows, "as in adaptive_softmax_loss");
-    field("dropout", dropout, "as in adaptive_softmax_loss");
-    field("stream", stream, "as in adaptive_softmax_loss");
-    field("x", x, "the gradient of x is wanted");
-    field("biases", biases, "gradients of bias and cluster_bias are wanted");
-    field("tables", tables, "gradients of the tables and cluster_weight are wanted");
-    field("projections", projections, "gradients of the projections are wanted");
-  }
-};
-
-// Loss and gradient in one, as softmax_loss_gradient. Inputs those of the loss up to the projections, then
-// dlosses: [N], then the gradients so far of tables and projections or none, in whose memory the sums are
-// made, then rng. Outputs losses, dx, dbias, dcluster_weight, dcluster_bias, gradients of tables, of
-// projections; empty where not wanted or absent.
-class AdaptiveSoftmaxLossGradient
-    : public OpWith<AdaptiveSoftmaxLossGradient, AdaptiveSoftmaxGradientSettings> {
- public:
-  static constexpr const char* kKind = "adaptive_softmax_loss_gradient";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
-
-// Inputs as the loss, without targets and rng.
-class AdaptiveLogProbabilities : public OpWith<AdaptiveLogProbabilities, AdaptiveSoftmaxSettings> {
- public:
-  static constexpr const char* kKind = "adaptive_log_probabilities";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> adaptive_log_probabilities_ops();
+std::vector<OpEntry> adaptive_softmax_ops();
 
 }  // namespace heed::ops

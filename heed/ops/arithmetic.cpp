@@ -18,6 +18,84 @@ kernels::Binary binary(const Run& r) {
   return {r.out(0).shape().elements(), r.in(0).f32(), r.in(1).f32(), r.out(0).f32()};
 }
 
+class Add : public OpWith<Add, NoSettings> {
+ public:
+  static constexpr const char* kKind = "add";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}, {0, 1, false}}; }
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+class Mul : public OpWith<Mul, NoSettings> {
+ public:
+  static constexpr const char* kKind = "mul";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}, {0, 1, false}}; }
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+class Scale : public OpWith<Scale, ScaleSettings> {
+ public:
+  static constexpr const char* kKind = "scale";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}}; }
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+// *y = factor * <a, b>; the gradient of a learned scalar. Output [1].
+class Dot : public OpWith<Dot, ScaleSettings> {
+ public:
+  static constexpr const char* kKind = "dot";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  double* carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+};
+
+class Mix : public OpWith<Mix, NoSettings> {
+ public:
+  static constexpr const char* kKind = "mix";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+struct MixGradientSettings {
+  std::vector<int64_t> indices = {0};
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("indices", indices, "which of the mixed values");
+  }
+};
+
+// The gradients of mixed values, in the order of the indices: weights[index] * dy, plus the gradient so far
+// if given. Inputs weights, dy, and for each an optional sum so far.
+class MixGradient : public OpWith<MixGradient, MixGradientSettings> {
+ public:
+  static constexpr const char* kKind = "mix_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+// The gradient of the weights: dw[i] = <dy, x_i>. Inputs dy, x_0 .. x_{n-1}.
+class MixWeightGradient : public OpWith<MixWeightGradient, NoSettings> {
+ public:
+  static constexpr const char* kKind = "mix_weight_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  double* carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+};
+
 }  // namespace
 
 ValueId add(Graph& graph, ValueId a, ValueId b) { return graph.add_one(make<Add>(), {a, b}); }
@@ -66,14 +144,16 @@ void Scale::gradient(Gradients& g) const {
 
 std::vector<TensorType> Dot::infer(const Signature& s) const {
   same_shape(s, 2);
-  return {{{1}}};
+  return {TensorType{1}};
 }
 
-int64_t Dot::scratch_bytes(const Signature& s) const { return 8 * kernels::dot_partials(s.in(0).elements()); }
+double* Dot::carve(Carver& carver, const Signature& s) const {
+  return carver.take<double>(kernels::dot_partials(s.in(0).elements()));
+}
 
 void Dot::run(const Run& r) const {
   kernels::dot({r.in(0).shape().elements(), static_cast<float>(settings_.factor), r.in(0).f32(),
-                r.in(1).f32(), r.out(0).f32(), static_cast<double*>(r.scratch.data)});
+                r.in(1).f32(), r.out(0).f32(), scratch_of(r)});
 }
 
 ValueId mix(Graph& graph, ValueId weights, const std::vector<ValueId>& xs) {
@@ -104,7 +184,7 @@ void Mix::gradient(Gradients& g) const {
   const ValueId dy = g.output_gradient(0);
   MixGradientSettings settings{{}};
   std::vector<ValueId> xs = {dy}, inputs = {g.input(0), dy};
-  std::vector<bool> again;  // mixed before: its gradients are added up by nodes of their own
+  std::vector<bool> again;  // mixed before: its gradients are summed by separate nodes
   for (size_t i = 1; g.input(i); ++i) {
     if (g.wants(0)) xs.push_back(g.saved(g.input(i)));
     if (!g.wants(i)) continue;
@@ -141,7 +221,7 @@ std::vector<TensorType> MixGradient::infer(const Signature& s) const {
 
 std::vector<Alias> MixGradient::aliases(const Signature& s) const {
   std::vector<Alias> all;
-  int alone = -1;  // one that adds to nothing may take the place of dy
+  int alone = -1;  // one without a sum so far may use the memory of dy
   for (int k = 0; k < static_cast<int>(settings_.indices.size()); ++k) {
     if (s.has(static_cast<size_t>(2 + k))) {
       all.push_back({k, 2 + k, true});
@@ -166,18 +246,29 @@ void MixGradient::run(const Run& r) const {
 std::vector<TensorType> MixWeightGradient::infer(const Signature& s) const {
   expect(s.inputs.size() >= 2, "needs dy and at least one value");
   same_shape(s, s.inputs.size());
-  return {{{static_cast<int64_t>(s.inputs.size()) - 1}}};
+  return {TensorType{static_cast<int64_t>(s.inputs.size()) - 1}};
 }
 
-int64_t MixWeightGradient::scratch_bytes(const Signature& s) const {
-  return 8 * kernels::dot_partials(s.in(0).elements());
+double* MixWeightGradient::carve(Carver& carver, const Signature& s) const {
+  return carver.take<double>(kernels::dot_partials(s.in(0).elements()));
 }
 
 void MixWeightGradient::run(const Run& r) const {
+  double* const partial = scratch_of(r);
   for (size_t i = 1; i < r.inputs.size(); ++i) {
-    kernels::dot({r.in(0).shape().elements(), 1.f, r.in(0).f32(), r.in(i).f32(), r.out(0).f32() + i - 1,
-                  static_cast<double*>(r.scratch.data)});
+    kernels::dot(
+        {r.in(0).shape().elements(), 1.f, r.in(0).f32(), r.in(i).f32(), r.out(0).f32() + i - 1, partial});
   }
+}
+
+std::vector<OpEntry> arithmetic_ops() {
+  return {entry<Add>(),
+          entry<Mul>(),
+          entry<Scale>(),
+          entry<Dot>(),
+          entry<Mix>(),
+          entry<MixGradient>(),
+          entry<MixWeightGradient>()};
 }
 
 }  // namespace heed::ops

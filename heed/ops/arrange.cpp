@@ -7,7 +7,7 @@
 namespace heed::ops {
 namespace {
 
-// Copies `rows` stretches of `bytes`, each side with its own distance between stretches.
+// Copies `rows` runs of `bytes`, each side with its own stride.
 void copy_rows(int64_t rows, int64_t bytes, const void* from, int64_t from_step, void* to, int64_t to_step) {
   if (bytes == 0) return;
   parallel_range(rows, threads_for(0.1 * static_cast<double>(rows * bytes)), [&](int64_t begin, int64_t end) {
@@ -23,10 +23,46 @@ void check_axis(const Shape& shape, int64_t axis) {
          text("axis ", axis, " of a value with ", shape.rank(), " dimensions"));
 }
 
-// Bytes of one index of `axis`, with all that lies behind it.
+// Bytes of one index of `axis`, with all inner dimensions.
 int64_t step(const Tensor& t, int64_t axis) {
   return t.shape().elements_after(static_cast<int>(axis)) * size_of(t.type.dtype);
 }
+
+class Concat : public OpWith<Concat, ConcatSettings> {
+ public:
+  static constexpr const char* kKind = "concat";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+class Slice : public OpWith<Slice, SliceSettings> {
+ public:
+  static constexpr const char* kKind = "slice";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+struct SliceGradientSettings : SliceSettings {
+  int64_t size = 0;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    SliceSettings::visit(field);
+    field("size", size, "of the dimension before the cut");
+  }
+};
+
+// dy at its offset, zeros around it.
+class SliceGradient : public OpWith<SliceGradient, SliceGradientSettings> {
+ public:
+  static constexpr const char* kKind = "slice_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
 
 }  // namespace
 
@@ -118,5 +154,7 @@ void SliceGradient::run(const Run& r) const {
             static_cast<char*>(dx.data) + settings_.begin * step(dx, axis),
             dx.shape().dim(axis) * step(dx, axis));
 }
+
+std::vector<OpEntry> arrange_ops() { return {entry<Concat>(), entry<Slice>(), entry<SliceGradient>()}; }
 
 }  // namespace heed::ops

@@ -1,4 +1,4 @@
-// Moving rows and columns about: concat and slice, each other's gradient.
+// Concat and slice, each the gradient of the other.
 #pragma once
 
 #include "heed/ops/define.h"
@@ -15,15 +15,6 @@ struct ConcatSettings {
 
 ValueId concat(Graph& graph, const std::vector<ValueId>& xs, int64_t axis);
 
-class Concat : public OpWith<Concat, ConcatSettings> {
- public:
-  static constexpr const char* kKind = "concat";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
-
 struct SliceSettings {
   int64_t axis = 0;
   int64_t begin = 0;
@@ -38,31 +29,6 @@ struct SliceSettings {
 
 ValueId slice(Graph& graph, ValueId x, SliceSettings settings);
 
-class Slice : public OpWith<Slice, SliceSettings> {
- public:
-  static constexpr const char* kKind = "slice";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
-
-struct SliceGradientSettings : SliceSettings {
-  int64_t size = 0;
-  template <class Visitor>
-  void visit(Visitor&& field) {
-    SliceSettings::visit(field);
-    field("size", size, "of the dimension before the cut");
-  }
-};
-
-// dy in its place, zeros around it.
-class SliceGradient : public OpWith<SliceGradient, SliceGradientSettings> {
- public:
-  static constexpr const char* kKind = "slice_gradient";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> arrange_ops();
 
 }  // namespace heed::ops

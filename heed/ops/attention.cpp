@@ -11,17 +11,12 @@ namespace {
 enum Input : size_t { kQ, kK, kV, kPadding, kRelative, kU, kW, kPositions, kRng, kInputs };
 
 // Shapes alone, for costs and scratch.
-kernels::Attention shape_of(const AttentionSettings& c, const Shape& q, const Shape& k,
-                            int64_t relative_rows) {
+kernels::Attention shape_of(const AttentionSettings& c, const Signature& s) {
   kernels::Attention a{};
-  a.B = q.dim(0), a.T = q.dim(1), a.K = k.dim(1), a.H = c.heads, a.E = c.head_width;
-  a.R = relative_rows;
+  a.B = s.in(kQ).dim(0), a.T = s.in(kQ).dim(1), a.K = s.in(kK).dim(1), a.H = c.heads, a.E = c.head_width;
+  a.R = s.has(kRelative) ? s.in(kRelative).dim(0) : 0;
   a.workers = thread_count();
   return a;
-}
-
-kernels::Attention shape_of(const AttentionSettings& c, const Signature& s) {
-  return shape_of(c, s.in(kQ), s.in(kK), s.has(kRelative) ? s.in(kRelative).dim(0) : 0);
 }
 
 // Multiply-adds over the whole rectangle of queries and keys, as the papers count.
@@ -51,8 +46,8 @@ void set_positions(kernels::Attention& a, const AttentionSettings& c, const int3
   a.lowest_offset = 1 - shift;
 }
 
-// The longest distance between a query and a key it sees; negative if there is none. The last query's reaches
-// furthest.
+// The longest distance between a query and a key it sees; negative if there is none. It is that of the last
+// query.
 int64_t farthest(const kernels::Attention& a) {
   int64_t distance = a.first_query + a.T - 1 - a.first_key;
   if (a.window >= 0) distance = std::min(distance, a.window);
@@ -70,14 +65,12 @@ kernels::AttentionRows columns(const Tensor& t, int64_t offset) {
 }
 
 kernels::Attention arguments(const AttentionSettings& c, const Run& r, const Tensor& out, const Tensor& lse) {
-  const Tensor& relative = r.in(kRelative);
-  kernels::Attention a =
-      shape_of(c, r.in(kQ).shape(), r.in(kK).shape(), relative ? relative.shape().dim(0) : 0);
+  kernels::Attention a = shape_of(c, *r.signature);
   a.q = columns(r.in(kQ), c.q_offset);
   a.k = columns(r.in(kK), c.k_offset);
   a.v = columns(r.in(kV), c.v_offset);
   a.padding = r.in(kPadding).i32_or_null();
-  a.relative = relative.f32_or_null();
+  a.relative = r.in_or_null(kRelative);
   a.u = r.in_or_null(kU);
   a.w = r.in_or_null(kW);
   set_positions(a, c, r.in(kPositions).i32_or_null());
@@ -90,21 +83,27 @@ kernels::Attention arguments(const AttentionSettings& c, const Run& r, const Ten
   return a;
 }
 
-// Few queries have a kernel of their own.
+// Few queries have their own kernel.
 bool decodes(const AttentionSettings& c, int64_t T) { return T <= kernels::kDecodeQueries && c.dropout == 0; }
 
 enum class Pass { kForward, kDecode, kBackward };
 
-int64_t scratch_of(const kernels::Attention& a, Pass pass) {
-  return pass == Pass::kDecode ? kernels::attention_decode_scratch(a)
-                               : kernels::attention_scratch(a, pass == Pass::kBackward);
-}
+struct Scratch {
+  float* memory;
+  int workers;  // threads that it is for
 
-// The plan's scratch was sized for the threads of that moment; with more now, the others stay idle.
-void give_scratch(kernels::Attention& a, const Tensor& scratch, Pass pass) {
-  a.scratch = scratch.f32();
-  while (a.workers > 1 && scratch_of(a, pass) > scratch.shape().elements()) --a.workers;
-}
+  // The plan is made for the current number of threads; if there are more when it runs, the others stay idle.
+  Scratch(Carver& carver, kernels::Attention shape, Pass pass) : workers(shape.workers) {
+    const auto floats = [&] {
+      shape.workers = workers;
+      return pass == Pass::kDecode ? kernels::attention_decode_scratch(shape)
+                                   : kernels::attention_scratch(shape, pass == Pass::kBackward);
+    };
+    while (workers > 1 && !carver.fits<float>(floats())) --workers;
+    memory = carver.take<float>(floats());
+  }
+  void give_to(kernels::Attention& a) const { a.scratch = memory, a.workers = workers; }
+};
 
 void check(const AttentionSettings& c, const Signature& s) {
   expect_inputs(s, 3, 12);
@@ -162,6 +161,41 @@ void check(const AttentionSettings& c, const Signature& s) {
   }
 }
 
+// Outputs out: [B, T, H*E] and the log-sum-exp of each row: [B, H, T], which is all the backward pass keeps.
+class Attention : public OpWith<Attention, AttentionSettings> {
+ public:
+  static constexpr const char* kKind = "attention";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  Scratch carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+struct AttentionBackwardSettings : AttentionSettings {
+  // Which of the gradients belongs to q, k and v: {0, 0, 0} when all three are columns of one value, {0, 1,
+  // 1} when k and v are.
+  std::vector<int64_t> sources = {0, 1, 2};
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    AttentionSettings::visit(field);
+    field("sources", sources, "which value q, k and v are columns of");
+  }
+};
+
+// Inputs as Attention's (nine), then out, lse, dout. Outputs a gradient per distinct source, then those of
+// relative, u and w if they are there.
+class AttentionBackward : public OpWith<AttentionBackward, AttentionBackwardSettings> {
+ public:
+  static constexpr const char* kKind = "attention_backward";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  Scratch carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+};
+
 }  // namespace
 
 ValueId attention(Graph& graph, const AttentionInputs& in, AttentionSettings settings) {
@@ -181,23 +215,23 @@ Cost Attention::cost(const Signature& s) const {
   return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 3 : 2);
 }
 
-int64_t Attention::scratch_bytes(const Signature& s) const {
-  const Pass pass = decodes(settings_, s.in(kQ).dim(1)) ? Pass::kDecode : Pass::kForward;
-  return 4 * scratch_of(shape_of(settings_, s), pass);
+Scratch Attention::carve(Carver& carver, const Signature& s) const {
+  const bool few = decodes(settings_, s.in(kQ).dim(1));
+  return {carver, shape_of(settings_, s), few ? Pass::kDecode : Pass::kForward};
 }
 
 void Attention::run(const Run& r) const {
   kernels::Attention a = arguments(settings_, r, r.out(0), r.out(1));
   const bool few = decodes(settings_, a.T);
-  give_scratch(a, r.scratch, few ? Pass::kDecode : Pass::kForward);
+  scratch_of(r).give_to(a);
   few ? kernels::attention_decode(a) : kernels::attention(a);
 }
 
 void Attention::gradient(Gradients& g) const {
   AttentionBackwardSettings backward;
   static_cast<AttentionSettings&>(backward) = settings_;
-  // q, k and v that are columns of one value share its gradient, unless they share columns: the kernel writes
-  // each as its own.
+  // q, k and v that are columns of one value share its gradient, unless the columns overlap: the kernel
+  // writes each separately.
   const int64_t width = settings_.heads * settings_.head_width;
   const int64_t offsets[] = {settings_.q_offset, settings_.k_offset, settings_.v_offset};
   backward.sources.clear();
@@ -257,17 +291,17 @@ Cost AttentionBackward::cost(const Signature& s) const {
   return cost_of(shape_of(settings_, s), s, s.has(kRelative) ? 8 : 5);
 }
 
-int64_t AttentionBackward::scratch_bytes(const Signature& s) const {
-  return 4 * scratch_of(shape_of(settings_, s), Pass::kBackward);
+Scratch AttentionBackward::carve(Carver& carver, const Signature& s) const {
+  return {carver, shape_of(settings_, s), Pass::kBackward};
 }
 
 void AttentionBackward::run(const Run& r) const {
   kernels::AttentionBackward g{};
   g.forward = arguments(settings_, r, r.in(kInputs), r.in(kInputs + 1));
-  give_scratch(g.forward, r.scratch, Pass::kBackward);
+  scratch_of(r).give_to(g.forward);
   g.dout = columns(r.in(kInputs + 2), 0);
   const auto& sources = settings_.sources;
-  // The kernel writes the columns of the heads; columns nobody used get no gradient.
+  // The kernel writes the columns of the heads; unused columns get no gradient.
   const int64_t width = settings_.heads * settings_.head_width;
   for (int64_t source = 0; source <= *std::max_element(sources.begin(), sources.end()); ++source) {
     const Tensor& d = r.out(static_cast<size_t>(source));
@@ -283,5 +317,7 @@ void AttentionBackward::run(const Run& r) const {
   if (r.has(kW)) g.dw = r.out(next++).f32();
   kernels::attention_backward(g);
 }
+
+std::vector<OpEntry> attention_ops() { return {entry<Attention>(), entry<AttentionBackward>()}; }
 
 }  // namespace heed::ops

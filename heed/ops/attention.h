@@ -32,55 +32,21 @@ struct AttentionSettings {
 };
 
 struct AttentionInputs {
-  ValueId q, k, v;          // [B, T, .], [B, K, .], [B, K, .]; may be one value with different offsets
-  ValueId padding = kNone;  // i32 [B, K], 1 where the key is padding
-  ValueId relative =
-      kNone;          // [R, H*E], row r projected from distance R-1-r; longer ones must be out of sight
-  ValueId u = kNone;  // [H*E], content bias
-  ValueId w = kNone;  // [H*E], position bias (v in the papers)
+  ValueId q, k, v;           // [B, T, .], [B, K, .], [B, K, .]; may be one value with different offsets
+  ValueId padding = kNone;   // i32 [B, K], 1 where the key is padding
+  ValueId relative = kNone;  // [R, H*E], row r projected from distance R-1-r; longer ones must be masked
+  ValueId u = kNone;         // [H*E], content bias
+  ValueId w = kNone;         // [H*E], position bias (v in the papers)
   // i32 [2]: key index of query 0 (K - T if absent), first key that exists (0 if absent)
   ValueId positions = kNone;
   ValueId rng = kNone;  // i32 [4], for dropout
 };
 
 // Softmax attention (kernels/attention.h). Output [B, T, H*E]. A query that sees no key yields 0. With
-// positions, k and v may be caches longer than what is seen of them; whether `relative` has a row for every
+// positions, k and v may be caches longer than the visible part; whether `relative` has a row for every
 // distance is then checked at run time.
 ValueId attention(Graph& graph, const AttentionInputs& inputs, AttentionSettings settings);
 
-// Outputs out: [B, T, H*E] and the log-sum-exp of each row: [B, H, T], which is all the backward pass keeps.
-class Attention : public OpWith<Attention, AttentionSettings> {
- public:
-  static constexpr const char* kKind = "attention";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
-
-struct AttentionBackwardSettings : AttentionSettings {
-  // Which of the gradients belongs to q, k and v: {0, 0, 0} when all three are columns of one value, {0, 1,
-  // 1} when k and v are.
-  std::vector<int64_t> sources = {0, 1, 2};
-  template <class Visitor>
-  void visit(Visitor&& field) {
-    AttentionSettings::visit(field);
-    field("sources", sources, "which value q, k and v are columns of");
-  }
-};
-
-// Inputs as Attention's (nine), then out, lse, dout. Outputs a gradient per distinct source, then those of
-// relative, u and w if they are there.
-class AttentionBackward : public OpWith<AttentionBackward, AttentionBackwardSettings> {
- public:
-  static constexpr const char* kKind = "attention_backward";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> attention_ops();
 
 }  // namespace heed::ops

@@ -14,15 +14,9 @@ struct ConstantSettings {
   }
 };
 
-// The same number everywhere: the seed of a gradient.
+// One number for all elements: the seed of a gradient.
 ValueId constant(Graph& graph, std::vector<int64_t> shape, double value);
 
-class Constant : public OpWith<Constant, ConstantSettings> {
- public:
-  static constexpr const char* kKind = "constant";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> constant_ops();
 
 }  // namespace heed::ops

@@ -1,12 +1,15 @@
-// How an op is written: a settings struct that names its fields, a class derived from OpWith, an entry in
-// ops.cpp.
+// How an op is written. Its header has a settings struct that names its fields, and a function that adds a
+// node; the class, derived from OpWith, stays in the source, which gives the list of its ops to ops.cpp.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "heed/base/fields.h"
 #include "heed/graph/differentiate.h"
 #include "heed/graph/graph.h"
+#include "heed/tensor/carver.h"
 
 namespace heed::ops {
 
@@ -25,16 +28,32 @@ using graph::Run;
 using graph::Signature;
 using graph::ValueId;
 
-// Derived has `static constexpr const char* kKind`.
+// Derived has `static constexpr const char* kKind`. If it needs scratch, it has a function
+//   Scratch carve(Carver& carver, const Signature& signature) const
+// that takes its arrays from the carver: the plan uses it to count, and a run to get the memory.
 template <class Derived, class SettingsType>
 class OpWith : public graph::Op {
  public:
   using Settings = SettingsType;
   explicit OpWith(Settings settings = {}) : settings_(std::move(settings)) {}
   std::string_view kind() const override { return Derived::kKind; }
+  Json settings() const override { return to_json(settings_); }
+  int64_t scratch_bytes(const Signature& signature) const override {
+    Carver carver;
+    if constexpr (requires { derived().carve(carver, signature); }) derived().carve(carver, signature);
+    return carver.bytes();
+  }
 
  protected:
+  auto scratch_of(const Run& run) const {
+    Carver carver(run.scratch);
+    return derived().carve(carver, *run.signature);
+  }
+
   Settings settings_;
+
+ private:
+  const Derived& derived() const { return static_cast<const Derived&>(*this); }
 };
 
 struct NoSettings {
@@ -45,6 +64,19 @@ struct NoSettings {
 template <class OpType>
 std::shared_ptr<const graph::Op> make(typename OpType::Settings settings = {}) {
   return std::make_shared<OpType>(std::move(settings));
+}
+
+// An op by its kind. `make` refuses unknown settings, in a message that starts with `what`.
+struct OpEntry {
+  std::string name;
+  std::shared_ptr<const graph::Op> (*make)(const Json& settings, const std::string& what);
+};
+
+template <class OpType>
+OpEntry entry() {
+  return {OpType::kKind, [](const Json& settings, const std::string& what) {
+            return make<OpType>(from_json<typename OpType::Settings>(settings, what));
+          }};
 }
 
 // Runs the node again: the usual Op::make_again of an op that is cheap.

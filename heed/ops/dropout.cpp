@@ -11,6 +11,25 @@ void check(const Signature& s, size_t rng, double rate) {
   expect_shape(s, rng, {4}, "rng");
 }
 
+class Dropout : public OpWith<Dropout, DropoutSettings> {
+ public:
+  static constexpr const char* kKind = "dropout";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  float* carve(Carver& carver, const Signature& s) const;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}}; }
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+class DropoutMask : public OpWith<DropoutMask, DropoutMaskSettings> {
+ public:
+  static constexpr const char* kKind = "dropout_mask";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
 }  // namespace
 
 ValueId dropout(Graph& graph, ValueId x, ValueId rng, DropoutSettings settings) {
@@ -25,8 +44,9 @@ std::vector<TensorType> Dropout::infer(const Signature& s) const {
   return {*s.inputs[0]};
 }
 
-int64_t Dropout::scratch_bytes(const Signature& s) const {
-  return settings_.variational ? 4 * s.in(0).dim(0) * s.in(0).dim(2) : 0;
+// One mask per sequence, [B, D].
+float* Dropout::carve(Carver& carver, const Signature& s) const {
+  return carver.take<float>(settings_.variational ? s.in(0).dim(0) * s.in(0).dim(2) : 0);
 }
 
 void Dropout::run(const Run& r) const {
@@ -35,7 +55,7 @@ void Dropout::run(const Run& r) const {
   const Shape& shape = r.in(0).shape();
   if (settings_.variational) {
     kernels::variational_dropout({shape.dim(0), shape.dim(1), shape.dim(2), rate, stream, r.in(1).i32(),
-                                  r.in(0).f32(), r.out(0).f32(), r.scratch.f32()});
+                                  r.in(0).f32(), r.out(0).f32(), scratch_of(r)});
   } else {
     kernels::dropout({shape.elements(), rate, stream, r.in(1).i32(), r.in(0).f32(), r.out(0).f32()});
   }
@@ -59,5 +79,7 @@ void DropoutMask::run(const Run& r) const {
   kernels::dropout({r.out(0).shape().elements(), static_cast<float>(settings_.rate),
                     static_cast<uint32_t>(settings_.stream), r.in(0).i32(), nullptr, r.out(0).f32()});
 }
+
+std::vector<OpEntry> dropout_ops() { return {entry<Dropout>(), entry<DropoutMask>()}; }
 
 }  // namespace heed::ops

@@ -17,19 +17,8 @@ struct DropoutSettings {
 };
 
 // Zeroes a share of the elements and scales the rest (kernels/dropout.h). rng: i32 [4], seed and step. The
-// backward pass makes the same mask again. With rate 0 no node is added.
+// backward pass recomputes the same mask. With rate 0 no node is added.
 ValueId dropout(Graph& graph, ValueId x, ValueId rng, DropoutSettings settings);
-
-class Dropout : public OpWith<Dropout, DropoutSettings> {
- public:
-  static constexpr const char* kKind = "dropout";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}}; }
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
 
 struct DropoutMaskSettings {
   std::vector<int64_t> shape = {1};
@@ -46,12 +35,6 @@ struct DropoutMaskSettings {
 // The mask itself, 0 or 1 / (1 - rate), for ops that take one (sru).
 ValueId dropout_mask(Graph& graph, ValueId rng, DropoutMaskSettings settings);
 
-class DropoutMask : public OpWith<DropoutMask, DropoutMaskSettings> {
- public:
-  static constexpr const char* kKind = "dropout_mask";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> dropout_ops();
 
 }  // namespace heed::ops

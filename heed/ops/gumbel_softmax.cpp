@@ -16,6 +16,24 @@ double gumbel(const int32_t* rng, uint32_t stream, int64_t choice) {
   return -std::log(-std::log(uniform));
 }
 
+class GumbelSoftmax : public OpWith<GumbelSoftmax, GumbelSoftmaxSettings> {
+ public:
+  static constexpr const char* kKind = "gumbel_softmax";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+// The gradient of the logits: m (dm - <m, dm>) / temperature. Inputs m, dm, temperature.
+class GumbelSoftmaxBackward : public OpWith<GumbelSoftmaxBackward, NoSettings> {
+ public:
+  static constexpr const char* kKind = "gumbel_softmax_backward";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
 }  // namespace
 
 ValueId gumbel_softmax(Graph& graph, ValueId logits, ValueId temperature, ValueId rng,
@@ -38,7 +56,7 @@ std::vector<TensorType> GumbelSoftmax::infer(const Signature& s) const {
   return {*s.inputs[0]};
 }
 
-// A handful of numbers, in double: no kernel of its own.
+// A few numbers, in double: no separate kernel.
 void GumbelSoftmax::run(const Run& r) const {
   const auto logits = r.in(0).floats(), to = r.out(0).floats();
   const double temperature = r.has(1) ? r.in(1).f32()[0] : 1;
@@ -75,5 +93,7 @@ void GumbelSoftmaxBackward::run(const Run& r) const {
   for (size_t i = 0; i < m.size(); ++i) dot += static_cast<double>(m[i]) * dm[i];
   for (size_t i = 0; i < m.size(); ++i) to[i] = static_cast<float>(m[i] * (dm[i] - dot) / temperature);
 }
+
+std::vector<OpEntry> gumbel_softmax_ops() { return {entry<GumbelSoftmax>(), entry<GumbelSoftmaxBackward>()}; }
 
 }  // namespace heed::ops

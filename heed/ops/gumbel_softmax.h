@@ -1,5 +1,5 @@
-// A relaxed draw of one of n choices (Jang and others 2017; Maddison and others 2017): what a layer of a
-// supernet is mixed by.
+// A relaxed draw of one of n choices (Jang and others 2017; Maddison and others 2017), which mixes a layer of
+// a supernet.
 #pragma once
 
 #include "heed/ops/define.h"
@@ -20,22 +20,6 @@ struct GumbelSoftmaxSettings {
 ValueId gumbel_softmax(Graph& graph, ValueId logits, ValueId temperature, ValueId rng,
                        GumbelSoftmaxSettings settings = {});
 
-class GumbelSoftmax : public OpWith<GumbelSoftmax, GumbelSoftmaxSettings> {
- public:
-  static constexpr const char* kKind = "gumbel_softmax";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
-
-// The gradient of the logits: m (dm - <m, dm>) / temperature. Inputs m, dm, temperature.
-class GumbelSoftmaxBackward : public OpWith<GumbelSoftmaxBackward, NoSettings> {
- public:
-  static constexpr const char* kKind = "gumbel_softmax_backward";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> gumbel_softmax_ops();
 
 }  // namespace heed::ops

@@ -29,7 +29,7 @@ double latency(const Run& r, size_t first) {
   return sum;
 }
 
-// What the loss is multiplied with, and its derivative by LAT.
+// The factor of the loss, and its derivative by LAT.
 struct Factor {
   double value, slope;
 };
@@ -39,6 +39,24 @@ Factor factor(const LatencyLossSettings& s, double latency) {
   if (s.form == LatencyTerm::kLogPower) return {s.alpha * s.beta * log, s.alpha * s.beta / latency};
   return {s.alpha * std::pow(log, s.beta), s.alpha * s.beta * std::pow(log, s.beta - 1) / latency};
 }
+
+class LatencyLoss : public OpWith<LatencyLoss, LatencyLossSettings> {
+ public:
+  static constexpr const char* kKind = "latency_loss";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+// Inputs dy, then those of the loss; gradients of the loss and of each mixture.
+class LatencyLossBackward : public OpWith<LatencyLossBackward, LatencyLossSettings> {
+ public:
+  static constexpr const char* kKind = "latency_loss_backward";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
 
 }  // namespace
 
@@ -84,5 +102,7 @@ void LatencyLossBackward::run(const Run& r) const {
     for (float& dm : r.out(i - 2).floats()) dm = static_cast<float>(dy * loss * by.slope * *times++);
   }
 }
+
+std::vector<OpEntry> latency_loss_ops() { return {entry<LatencyLoss>(), entry<LatencyLossBackward>()}; }
 
 }  // namespace heed::ops

@@ -1,13 +1,13 @@
-// A loss that also counts how long the chosen blocks take (Wu and others 2019, FBNet, equation 2): what the
-// logits of a supernet descend when a millisecond has a worth.
+// A loss that includes the latency of the chosen blocks (Wu and others 2019, FBNet, equation 2), for the
+// logits of a supernet.
 #pragma once
 
 #include "heed/ops/define.h"
 
 namespace heed {
 
-// kPower: loss * alpha * log(LAT)^beta as published; kLogPower: alpha * loss * log(LAT^beta) as in much used
-// code after it; kNone: the loss alone.
+// kPower: loss * alpha * log(LAT)^beta as published; kLogPower: alpha * loss * log(LAT^beta) as in widely
+// used code; kNone: the loss alone.
 enum class LatencyTerm { kNone, kPower, kLogPower };
 template <>
 struct EnumNames<LatencyTerm> {
@@ -31,27 +31,11 @@ struct LatencyLossSettings {
   }
 };
 
-// loss: [1]; times: [1 + n L], in units such that LAT > 1: what is always there, then the choices of each
+// loss: [1]; times: [1 + n L], in units with LAT > 1: the constant part, then the choices of each
 // layer; mixtures: L values [n]. LAT = times[0] + sum of mixtures times their times.
 ValueId latency_loss(Graph& graph, ValueId loss, ValueId times, const std::vector<ValueId>& mixtures,
                      LatencyLossSettings settings = {});
 
-class LatencyLoss : public OpWith<LatencyLoss, LatencyLossSettings> {
- public:
-  static constexpr const char* kKind = "latency_loss";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
-
-// Inputs dy, then those of the loss; gradients of the loss and of each mixture.
-class LatencyLossBackward : public OpWith<LatencyLossBackward, LatencyLossSettings> {
- public:
-  static constexpr const char* kKind = "latency_loss_backward";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> latency_loss_ops();
 
 }  // namespace heed::ops

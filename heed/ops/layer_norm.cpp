@@ -3,6 +3,33 @@
 #include "heed/kernels/layer_norm.h"
 
 namespace heed::ops {
+namespace {
+
+class LayerNorm : public OpWith<LayerNorm, LayerNormSettings> {
+ public:
+  static constexpr const char* kKind = "layer_norm";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}}; }
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+  ValueId make_again(Graph& graph, int node, size_t output) const override {
+    return run_again(graph, node, output);
+  }
+};
+
+// Inputs x, gain, dy and optionally a gradient to add; outputs dx, dgain, dbias.
+class LayerNormBackward : public OpWith<LayerNormBackward, LayerNormSettings> {
+ public:
+  static constexpr const char* kKind = "layer_norm_backward";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  float* carve(Carver& carver, const Signature& s) const;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 3, false}, {0, 2, false}}; }
+  void run(const Run& run) const override;
+};
+
+}  // namespace
 
 ValueId layer_norm(Graph& graph, ValueId x, ValueId gain, ValueId bias, LayerNormSettings settings) {
   return graph.add_one(make<LayerNorm>(settings), {x, gain, bias});
@@ -41,15 +68,17 @@ std::vector<TensorType> LayerNormBackward::infer(const Signature& s) const {
   return {*s.inputs[0], *s.inputs[1], *s.inputs[1]};
 }
 
-int64_t LayerNormBackward::scratch_bytes(const Signature& s) const {
-  return kernels::layer_norm_partials(s.in(0).rows()) * 2 * s.in(0).dim(-1) * 4;
+float* LayerNormBackward::carve(Carver& carver, const Signature& s) const {
+  return carver.take<float>(kernels::layer_norm_partials(s.in(0).rows()) * 2 * s.in(0).dim(-1));
 }
 
 void LayerNormBackward::run(const Run& r) const {
   const Shape& shape = r.in(0).shape();
   kernels::layer_norm_backward({shape.rows(), shape.dim(-1), static_cast<float>(settings_.epsilon),
                                 r.in(0).f32(), r.in(1).f32(), r.in(2).f32(), r.in_or_null(3), r.out(0).f32(),
-                                r.out(1).f32(), r.out(2).f32(), r.scratch.f32()});
+                                r.out(1).f32(), r.out(2).f32(), scratch_of(r)});
 }
+
+std::vector<OpEntry> layer_norm_ops() { return {entry<LayerNorm>(), entry<LayerNormBackward>()}; }
 
 }  // namespace heed::ops

@@ -13,6 +13,41 @@ Cost product_cost(const Signature& s, int64_t m, int64_t n, int64_t k) {
           static_cast<double>(s.bytes())};
 }
 
+class Linear : public OpWith<Linear, LinearSettings> {
+ public:
+  static constexpr const char* kKind = "linear";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+  ValueId make_again(Graph& graph, int node, size_t output) const override;
+};
+
+struct LinearGradientSettings {
+  bool bias = false;
+  bool transposed = false;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("bias", bias, "a second output holds the bias gradient");
+    field("transposed", transposed, "the weight is stored [out, in]");
+  }
+};
+
+// Inputs x: [..., I], dz: [..., O], optionally the weight gradient so far; outputs dW, as the weight is
+// stored, and dbias.
+class LinearGradient : public OpWith<LinearGradient, LinearGradientSettings> {
+ public:
+  static constexpr const char* kKind = "linear_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  float* carve(Carver& carver, const Signature& s) const;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 2, true}}; }
+  void run(const Run& run) const override;
+};
+
 }  // namespace
 
 ValueId linear(Graph& graph, ValueId x, ValueId weight, ValueId bias, ValueId residual,
@@ -42,7 +77,7 @@ Cost Linear::cost(const Signature& s) const {
 }
 
 std::vector<Alias> Linear::aliases(const Signature&) const {
-  // The product is added to the residual where it lies; an activation in between forbids that.
+  // The product is added to the residual in place; an activation in between prevents that.
   if (settings_.activation == Activation::kNone && !settings_.keep_preactivation) return {{0, 3, false}};
   return {};
 }
@@ -67,12 +102,7 @@ void Linear::run(const Run& r) const {
                               .c = z ? z : y,
                               .ldc = O};
   const bool epilogue = bias || residual || z || settings_.activation != Activation::kNone;
-  const kernels::GemmCut cut = kernels::cut_for(product);
-  parallel_for(cut.pieces, cut.threads, [&](int64_t piece) {
-    kernels::Gemm part;
-    kernels::Tile tile;
-    if (!kernels::gemm_piece(product, cut, static_cast<int>(piece), part, tile)) return;
-    kernels::gemm_serial(part);
+  kernels::gemm(product, [&](const kernels::Tile& tile) {
     if (!epilogue) return;
     const int64_t at = tile.row * O + tile.column;
     kernels::linear_epilogue({settings_.activation, tile.rows, tile.columns, z ? z + at : nullptr,
@@ -82,8 +112,8 @@ void Linear::run(const Run& r) const {
 }
 
 ValueId Linear::make_again(Graph& graph, int node, size_t output) const {
-  // The pre-activation has to be kept for the backward pass; the activation of it need not be. ReLU keeps its
-  // result instead, which tells its derivative.
+  // The pre-activation is kept for the backward pass instead of the activation. ReLU keeps its result, which
+  // gives its derivative.
   const bool residual = graph.nodes()[static_cast<size_t>(node)].inputs[3].index >= 0;
   if (settings_.activation == Activation::kNone || settings_.activation == Activation::kRelu || output != 0 ||
       residual)
@@ -126,7 +156,7 @@ std::vector<TensorType> LinearGradient::infer(const Signature& s) const {
   const int64_t in = s.in(0).dim(-1), out = s.in(1).dim(-1);
   const TensorType weight{settings_.transposed ? Shape{out, in} : Shape{in, out}};
   if (s.has(2)) expect_shape(s, 2, weight.shape, "the gradient to add to");
-  if (settings_.bias) return {weight, TensorType{{out}}};
+  if (settings_.bias) return {weight, TensorType{out}};
   return {weight};
 }
 
@@ -134,8 +164,9 @@ Cost LinearGradient::cost(const Signature& s) const {
   return product_cost(s, s.in(0).dim(-1), s.in(1).dim(-1), s.in(0).rows());
 }
 
-int64_t LinearGradient::scratch_bytes(const Signature& s) const {
-  return settings_.bias ? 4 * kernels::column_sum_scratch(s.in(1).rows(), s.in(1).dim(-1)) : 0;
+float* LinearGradient::carve(Carver& carver, const Signature& s) const {
+  return carver.take<float>(settings_.bias ? kernels::column_sum_scratch(s.in(1).rows(), s.in(1).dim(-1))
+                                           : 0);
 }
 
 void LinearGradient::run(const Run& r) const {
@@ -151,7 +182,9 @@ void LinearGradient::run(const Run& r) const {
     product.ldc = O;
   }
   kernels::gemm(product);
-  if (settings_.bias) kernels::column_sum({M, O, dz, r.out(1).f32(), r.scratch.f32()});
+  if (settings_.bias) kernels::column_sum({M, O, dz, r.out(1).f32(), scratch_of(r)});
 }
+
+std::vector<OpEntry> linear_ops() { return {entry<Linear>(), entry<LinearGradient>()}; }
 
 }  // namespace heed::ops

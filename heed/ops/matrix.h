@@ -5,7 +5,7 @@
 
 namespace heed::ops {
 
-// A row-major view; rows and columns are those of what is stored.
+// A row-major view; rows and columns are those of the stored matrix.
 struct Matrix {
   const float* data;
   int64_t rows, columns;
@@ -21,7 +21,7 @@ inline Matrix transposed(Matrix m) {
   return m;
 }
 
-// c = a b + beta c. leading: of c, whose rows are that far apart; 0 if there is nothing between them.
+// c = a b + beta c. leading: the row stride of c; 0 if its rows are contiguous.
 inline void product(const Matrix& a, const Matrix& b, float* c, float beta = 0, int64_t leading = 0) {
   const int64_t n = b.transposed ? b.rows : b.columns;
   kernels::Gemm g;

@@ -13,7 +13,7 @@ void expect_index(const Signature& s, size_t input, const char* meaning) {
   expect_shape(s, input, {1}, meaning);
 }
 
-// The run-time index in `input`, 0 if absent, which has to leave room for `length` more of `count`.
+// The run-time index in `input`, 0 if absent; throws if index + `length` exceeds `count`.
 int64_t index_of(std::string_view op, const char* meaning, const Run& r, size_t input, int64_t length,
                  int64_t count) {
   const int64_t index = r.has(input) ? r.in(input).i32()[0] : 0;
@@ -25,7 +25,7 @@ int64_t index_of(std::string_view op, const char* meaning, const Run& r, size_t 
 }
 
 void copy_floats(float* to, const float* from, int64_t count) {
-  if (count > 0) std::memcpy(to, from, 4 * static_cast<size_t>(count));  // no rows may have no address
+  if (count > 0) std::memcpy(to, from, 4 * static_cast<size_t>(count));  // empty tensors may have no address
 }
 
 template <class Body>
@@ -33,7 +33,7 @@ void for_sequences(int64_t batch, int64_t floats_each, const Body& body) {
   parallel_for(batch, threads_for(0.4 * static_cast<double>(batch * floats_each)), body);
 }
 
-// A memory seen as [C, B, M, D], whatever of these dimensions its shape leaves out.
+// A memory viewed as [C, B, M, D], whichever of these dimensions its shape omits.
 struct Chunks {
   int64_t C, B, M, D;
 };
@@ -48,6 +48,44 @@ void expect_slot(const Signature& s, size_t input, const Chunks& state) {
   expect(state.M >= 1, "a state needs at least one row; without memory there is nothing to carry");
   if (s.has(input)) expect_index(s, input, "slot");
 }
+
+class Recall : public OpWith<Recall, RecallSettings> {
+ public:
+  static constexpr const char* kKind = "recall";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+class Remember : public OpWith<Remember, NoSettings> {
+ public:
+  static constexpr const char* kKind = "remember";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, true}}; }
+  void run(const Run& run) const override;
+};
+
+class Append : public OpWith<Append, AppendSettings> {
+ public:
+  static constexpr const char* kKind = "append";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, true}}; }
+  void run(const Run& run) const override;
+};
+
+class TakeRow : public OpWith<TakeRow, NoSettings> {
+ public:
+  static constexpr const char* kKind = "take_row";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
 
 }  // namespace
 
@@ -168,6 +206,10 @@ void TakeRow::run(const Run& r) const {
   const int64_t B = x.dim(0), T = x.dim(1), D = x.dim(2);
   const float* row = r.in(0).f32() + index_of(kKind, "row", r, 1, 1, T) * D;
   for_sequences(B, D, [&](int64_t b) { copy_floats(r.out(0).f32() + b * D, row + b * T * D, D); });
+}
+
+std::vector<OpEntry> memory_ops() {
+  return {entry<Recall>(), entry<Remember>(), entry<Append>(), entry<TakeRow>()};
 }
 
 }  // namespace heed::ops

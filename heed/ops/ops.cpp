@@ -18,6 +18,7 @@
 #include "heed/ops/memory.h"
 #include "heed/ops/optimizer.h"
 #include "heed/ops/packed.h"
+#include "heed/ops/sgd.h"
 #include "heed/ops/sinusoid.h"
 #include "heed/ops/softmax_loss.h"
 #include "heed/ops/sru.h"
@@ -25,78 +26,47 @@
 namespace heed::ops {
 namespace {
 
-template <class OpType>
-OpEntry entry() {
-  return {OpType::kKind, [](const Json& settings) -> std::shared_ptr<const graph::Op> {
-            return std::make_shared<OpType>(from_json<typename OpType::Settings>(settings, OpType::kKind));
-          }};
+// The ops of every file. A new file adds one line.
+std::vector<OpEntry> all_files() {
+  std::vector<OpEntry> all;
+  for (const auto& ops : {
+           accumulate_ops(),
+           activation_ops(),
+           adaptive_embedding_ops(),
+           adaptive_log_probabilities_ops(),
+           adaptive_softmax_ops(),
+           arithmetic_ops(),
+           arrange_ops(),
+           attention_ops(),
+           constant_ops(),
+           dropout_ops(),
+           embedding_ops(),
+           gumbel_softmax_ops(),
+           latency_loss_ops(),
+           layer_norm_ops(),
+           linear_ops(),
+           memory_ops(),
+           optimizer_ops(),
+           packed_ops(),
+           sgd_ops(),
+           sinusoid_ops(),
+           softmax_loss_ops(),
+           sru_ops(),
+       })
+    all.insert(all.end(), ops.begin(), ops.end());
+  return all;
 }
 
 }  // namespace
 
-// The list of ops. A new op adds one line.
 const Registry<OpEntry>& all() {
-  static const Registry<OpEntry> list("op", {
-                                                entry<Activate>(),
-                                                entry<ActivateBackward>(),
-                                                entry<Adam>(),
-                                                entry<AdaptiveEmbedding>(),
-                                                entry<AdaptiveEmbeddingGradient>(),
-                                                entry<AdaptiveLogProbabilities>(),
-                                                entry<AdaptiveSoftmaxLoss>(),
-                                                entry<AdaptiveSoftmaxLossGradient>(),
-                                                entry<Add>(),
-                                                entry<Accumulate>(),
-                                                entry<Append>(),
-                                                entry<Attention>(),
-                                                entry<AttentionBackward>(),
-                                                entry<Concat>(),
-                                                entry<Constant>(),
-                                                entry<Dot>(),
-                                                entry<Dropout>(),
-                                                entry<DropoutMask>(),
-                                                entry<Embedding>(),
-                                                entry<EmbeddingGradient>(),
-                                                entry<GlobalNorm>(),
-                                                entry<GumbelSoftmax>(),
-                                                entry<GumbelSoftmaxBackward>(),
-                                                entry<Lamb>(),
-                                                entry<LatencyLoss>(),
-                                                entry<LatencyLossBackward>(),
-                                                entry<LayerNorm>(),
-                                                entry<LayerNormBackward>(),
-                                                entry<Linear>(),
-                                                entry<LinearGradient>(),
-                                                entry<LogProbabilities>(),
-                                                entry<MeanLoss>(),
-                                                entry<MeanLossGradient>(),
-                                                entry<Mix>(),
-                                                entry<MixGradient>(),
-                                                entry<MixWeightGradient>(),
-                                                entry<Mul>(),
-                                                entry<NvLamb>(),
-                                                entry<PackedEmbedding>(),
-                                                entry<PackedLinear>(),
-                                                entry<PositionGradient>(),
-                                                entry<RAdam>(),
-                                                entry<Recall>(),
-                                                entry<Remember>(),
-                                                entry<Scale>(),
-                                                entry<Sinusoid>(),
-                                                entry<Slice>(),
-                                                entry<SliceGradient>(),
-                                                entry<SoftmaxLoss>(),
-                                                entry<SoftmaxLossGradient>(),
-                                                entry<Sru>(),
-                                                entry<SruBackward>(),
-                                                entry<TakeRow>(),
-                                            });
+  static const Registry<OpEntry> list("op", all_files());
   return list;
 }
 
 std::vector<ValueId> add(Graph& graph, const std::string& name, std::vector<ValueId> inputs,
                          const Json& settings) {
-  return graph.add(all().find(name).make(settings), std::move(inputs));
+  return graph.add(all().find(name).make(settings, name), std::move(inputs));
 }
 
 std::map<ValueId, ValueId> gradients(Graph& graph, const std::map<ValueId, ValueId>& seeds,

@@ -5,18 +5,13 @@
 #include <vector>
 
 #include "heed/base/registry.h"
-#include "heed/graph/graph.h"
+#include "heed/ops/define.h"
 
 namespace heed::ops {
 
-struct OpEntry {
-  std::string name;
-  std::shared_ptr<const graph::Op> (*make)(const Json& settings);
-};
-
 const Registry<OpEntry>& all();
 
-// Adds the op of that name; unknown names and settings, and shapes that do not fit, are refused.
+// Adds the op of that name. Throws for unknown names and settings, and for shapes that do not match.
 std::vector<graph::ValueId> add(graph::Graph& graph, const std::string& name,
                                 std::vector<graph::ValueId> inputs, const Json& settings = Json::object());
 

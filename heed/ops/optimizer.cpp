@@ -4,16 +4,21 @@
 #include <cmath>
 
 #include "heed/kernels/optimizer.h"
+#include "heed/ops/optimizer_step.h"
 
 namespace heed::ops {
 namespace {
 
+constexpr size_t kTwoMoments = 2;
+
 template <class Settings>
-kernels::Moments moments(const Settings& s, const Run& r) {
-  const float* clip = r.in_or_null(6);
-  return {clip ? *clip : 1.f,          0.f,
-          static_cast<float>(s.beta1), static_cast<float>(1 - s.beta1),
-          static_cast<float>(s.beta2), static_cast<float>(1 - s.beta2)};
+kernels::Moments moments(const Settings& s, const StepInputs& given) {
+  return {given.clip,
+          0.f,
+          static_cast<float>(s.beta1),
+          static_cast<float>(1 - s.beta1),
+          static_cast<float>(s.beta2),
+          static_cast<float>(1 - s.beta2)};
 }
 
 kernels::Direction direction(double rate, double root, double epsilon, double decay) {
@@ -21,19 +26,10 @@ kernels::Direction direction(double rate, double root, double epsilon, double de
           static_cast<float>(decay)};
 }
 
-double learning_rate(const Run& r) { return static_cast<double>(*r.in(4).f32()); }
-
-int64_t step_number(const Run& r) {
-  const int32_t step = *r.in(5).i32();
-  // 1 - beta^0 is 0: everything would become infinite.
-  if (step < 1) throw usage_error("optimizer: the step counts from 1, it is ", step);
-  return step;
-}
-
-// 1 - beta^t, what a moment that started at 0 has seen of the gradients by step t.
+// 1 - beta^t: the weight of the gradients in a moment that started at 0, at step t.
 double seen(double beta, int64_t t) { return 1 - std::pow(beta, static_cast<double>(t)); }
 
-// What to divide the moments by.
+// The divisors of the moments.
 struct Correction {
   double m = 1, v = 1;
 };
@@ -48,48 +44,73 @@ void step(const Run& r, const kernels::Moments& m, const kernels::Direction& d) 
       {r.in(0).shape().elements(), m, d, r.in(1).f32(), r.out(0).f32(), r.out(1).f32(), r.out(2).f32()});
 }
 
-void expect_share(double value, const char* name) {
-  expect(value >= 0 && value < 1, text(name, " must be at least 0 and below 1, it is ", value));
-}
-
-void expect_not_negative(double value, const char* name) {
-  expect(value >= 0 && std::isfinite(value), text(name, " must be a number of at least 0, it is ", value));
-}
-
-}  // namespace
-
-template <class Derived, class Settings>
-std::vector<TensorType> OptimizerStep<Derived, Settings>::infer(const Signature& s) const {
-  static constexpr const char* names[] = {"the weights", "the gradient", "the first moment",
-                                          "the second moment"};
-  expect_inputs(s, 6, 7);
-  for (size_t i = 0; i < 4; ++i) {
-    expect_dtype(s, i, DType::kF32, names[i]);
-    expect_shape(s, i, s.in(0), names[i]);
-  }
-  expect_dtype(s, 4, DType::kF32, "learning_rate");
-  expect_shape(s, 4, {1}, "learning_rate");
-  expect_dtype(s, 5, DType::kI32, "step");
-  expect_shape(s, 5, {1}, "step");
-  if (s.has(6)) {
-    expect_dtype(s, 6, DType::kF32, "clip");
-    expect_shape(s, 6, {1}, "clip");
-  }
-  const Settings& settings = this->settings_;
+template <class Settings>
+void check_moments(const Settings& settings) {
   expect_share(settings.beta1, "beta1");
   expect_share(settings.beta2, "beta2");
-  // It keeps 0 / (0 + epsilon) from being NaN, so it has to be positive as a float too.
+  // It keeps 0 / (0 + epsilon) from being NaN, so it must be positive as a float too.
   expect(static_cast<float>(settings.epsilon) > 0 && std::isfinite(settings.epsilon),
          text("epsilon must be positive, it is ", settings.epsilon));
   expect_not_negative(settings.weight_decay, "weight_decay");
-  return {*s.inputs[0], *s.inputs[2], *s.inputs[3]};
 }
+
+// Kingma and Ba 2015; decoupled: Loshchilov and Hutter 2019. As torch.optim.Adam and AdamW; without bias
+// correction as in BERT's fine-tuning.
+class Adam : public OptimizerStep<Adam, AdamSettings> {
+ public:
+  static constexpr const char* kKind = "adam";
+  static constexpr size_t kMoments = kTwoMoments;
+  using OptimizerStep::OptimizerStep;
+  void check() const { check_moments(settings_); }
+  void run(const Run& run) const override;
+};
+
+// Decay is decoupled.
+class RAdam : public OptimizerStep<RAdam, RAdamSettings> {
+ public:
+  static constexpr const char* kKind = "radam";
+  static constexpr size_t kMoments = kTwoMoments;
+  using OptimizerStep::OptimizerStep;
+  void check() const { check_moments(settings_); }
+  void run(const Run& run) const override;
+};
+
+// direction = m / (sqrt(v) + epsilon) + weight_decay * w;  w -= learning_rate * ratio * direction, where
+// ratio is |w| / |direction| over the tensor, 1 if either is 0.
+template <class Variant>
+class LambStep : public OptimizerStep<LambStep<Variant>, Variant> {
+ public:
+  static constexpr const char* kKind = Variant::kKind;
+  static constexpr size_t kMoments = kTwoMoments;
+  using OptimizerStep<LambStep, Variant>::OptimizerStep;
+  void check() const {
+    check_moments(this->settings_);
+    expect_not_negative(this->settings_.norm_limit, "norm_limit");
+  }
+  Cost cost(const Signature& s) const override;
+  double* carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+};
+using Lamb = LambStep<LambSettings>;
+using NvLamb = LambStep<NvLambSettings>;
+
+class GlobalNorm : public OpWith<GlobalNorm, GlobalNormSettings> {
+ public:
+  static constexpr const char* kKind = "global_norm";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  double* carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+};
+
+}  // namespace
 
 void Adam::run(const Run& r) const {
   const AdamSettings& s = settings_;
-  const double rate = learning_rate(r);
-  const Correction by = correction(s, step_number(r));
-  kernels::Moments m = moments(s, r);
+  const StepInputs given(r, kMoments);
+  const double rate = given.learning_rate;
+  const Correction by = correction(s, given.step);
+  kernels::Moments m = moments(s, given);
   if (!s.decoupled) m.l2 = static_cast<float>(s.weight_decay);
   const double decay = s.decoupled ? rate * s.weight_decay : 0;
   step(r, m, direction(rate / by.m, 1 / std::sqrt(by.v), s.epsilon, decay));
@@ -105,21 +126,16 @@ Rectification rectification(double beta1, double beta2, int64_t t) {
 }
 
 void RAdam::run(const Run& r) const {
-  const double rate = learning_rate(r);
-  const Rectification now = rectification(settings_.beta1, settings_.beta2, step_number(r));
+  const StepInputs given(r, kMoments);
+  const double rate = given.learning_rate;
+  const Rectification now = rectification(settings_.beta1, settings_.beta2, given.step);
   const double decay = rate * settings_.weight_decay;
   kernels::Direction d = direction(rate * now.rate, 1, settings_.epsilon, decay);
   if (!now.rectified) {
     d = settings_.early == EarlySteps::kSkip ? direction(0, 0, 1, 0)
                                              : direction(rate * now.rate, 0, 1, decay);
   }
-  step(r, moments(settings_, r), d);
-}
-
-template <class Variant>
-std::vector<TensorType> LambStep<Variant>::infer(const Signature& s) const {
-  expect_not_negative(this->settings_.norm_limit, "norm_limit");
-  return OptimizerStep<LambStep, Variant>::infer(s);
+  step(r, moments(settings_, given), d);
 }
 
 template <class Variant>
@@ -129,26 +145,27 @@ Cost LambStep<Variant>::cost(const Signature& s) const {
 }
 
 template <class Variant>
-int64_t LambStep<Variant>::scratch_bytes(const Signature& s) const {
-  return this->settings_.ratio ? 8 * 2 * kernels::square_partials(s.in(0).elements()) : 0;
+double* LambStep<Variant>::carve(Carver& carver, const Signature& s) const {
+  return carver.take<double>(this->settings_.ratio ? 2 * kernels::square_partials(s.in(0).elements()) : 0);
 }
 
 template <class Variant>
 void LambStep<Variant>::run(const Run& r) const {
   const LambSettings& s = this->settings_;
-  const double rate = learning_rate(r);
+  const StepInputs given(r, kMoments);
+  const double rate = given.learning_rate;
   const int64_t n = r.in(0).shape().elements();
-  const Correction by = correction(s, step_number(r));
+  const Correction by = correction(s, given.step);
   const double root = 1 / std::sqrt(by.v);
   if (!s.ratio) {  // nothing to wait for: one pass
-    step(r, moments(s, r), direction(rate / by.m, root, s.epsilon, rate * s.weight_decay));
+    step(r, moments(s, given), direction(rate / by.m, root, s.epsilon, rate * s.weight_decay));
     return;
   }
   double w_square = 0, a_square = 0;
-  kernels::lamb_moments({n, moments(s, r), direction(1 / by.m, root, s.epsilon, s.weight_decay),
+  kernels::lamb_moments({n, moments(s, given), direction(1 / by.m, root, s.epsilon, s.weight_decay),
                          r.in(1).f32(), r.out(0).f32(), r.out(1).f32(), r.out(2).f32(), &w_square, &a_square,
-                         static_cast<double*>(r.scratch.data)});
-  // Comparisons are such that NaN passes through.
+                         this->scratch_of(r)});
+  // Written so that NaN passes through the comparisons.
   double w_norm = std::sqrt(w_square);
   if (s.norm_limit > 0 && w_norm > s.norm_limit) w_norm = s.norm_limit;
   const double a_norm = std::sqrt(a_square);
@@ -157,11 +174,6 @@ void LambStep<Variant>::run(const Run& r) const {
   kernels::lamb_descend({n, direction(rate * ratio / by.m, root, s.epsilon, rate * ratio * s.weight_decay),
                          r.out(1).f32(), r.out(2).f32(), r.out(0).f32()});
 }
-
-template class OptimizerStep<Adam, AdamSettings>;
-template class OptimizerStep<RAdam, RAdamSettings>;
-template class LambStep<LambSettings>;
-template class LambStep<NvLambSettings>;
 
 ClippedNorm global_norm(Graph& graph, const std::vector<ValueId>& gradients, GlobalNormSettings settings) {
   const auto outputs = graph.add(make<GlobalNorm>(settings), gradients);
@@ -174,21 +186,21 @@ std::vector<TensorType> GlobalNorm::infer(const Signature& s) const {
   for (size_t i = 0; i < s.inputs.size(); ++i) expect_dtype(s, i, DType::kF32, "each gradient");
   expect_not_negative(settings_.limit, "limit");
   expect_not_negative(settings_.epsilon, "epsilon");
-  return {{{1}}, {{1}}};
+  return {TensorType{1}, TensorType{1}};
 }
 
-int64_t GlobalNorm::scratch_bytes(const Signature& s) const {
+double* GlobalNorm::carve(Carver& carver, const Signature& s) const {
   int64_t largest = 0;
   for (size_t i = 0; i < s.inputs.size(); ++i) largest = std::max(largest, s.in(i).elements());
-  return 8 * kernels::square_partials(largest);
+  return carver.take<double>(kernels::square_partials(largest));
 }
 
 void GlobalNorm::run(const Run& r) const {
+  double* const partial = scratch_of(r);
   double total = 0;
   for (const Tensor& gradient : r.inputs) {
     double square = 0;
-    kernels::square_sum(
-        {gradient.shape().elements(), gradient.f32(), &square, static_cast<double*>(r.scratch.data)});
+    kernels::square_sum({gradient.shape().elements(), gradient.f32(), &square, partial});
     total += square;
   }
   const double norm = std::sqrt(total);
@@ -196,6 +208,10 @@ void GlobalNorm::run(const Run& r) const {
   // Not std::min, which would turn NaN into 1.
   *r.out(0).f32() = settings_.limit == 0 || share > 1 ? 1.f : static_cast<float>(share);
   *r.out(1).f32() = static_cast<float>(norm);
+}
+
+std::vector<OpEntry> optimizer_ops() {
+  return {entry<Adam>(), entry<GlobalNorm>(), entry<Lamb>(), entry<NvLamb>(), entry<RAdam>()};
 }
 
 }  // namespace heed::ops

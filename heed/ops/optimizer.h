@@ -1,23 +1,10 @@
-// Optimizer steps. Each takes the weights w, their gradient g, its moments m and v (all of one shape), the
-// learning_rate [1], the step i32 [1] (1 for the first update) and optionally a clip [1] that every gradient
-// element is multiplied with; it writes w, m and v in place and returns them as outputs 0, 1, 2. None has a
-// gradient.
+// Optimizer steps that keep two moments of the gradient, m and v (optimizer_step.h), and the norm of
+// gradients.
 #pragma once
 
 #include "heed/ops/define.h"
 
 namespace heed::ops {
-
-// What all of them share: the shape rule and the memory.
-template <class Derived, class Settings>
-class OptimizerStep : public OpWith<Derived, Settings> {
- public:
-  using OpWith<Derived, Settings>::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature&) const override {
-    return {{0, 0, true}, {1, 2, true}, {2, 3, true}};
-  }
-};
 
 struct AdamSettings {
   double beta1 = 0.9;
@@ -31,24 +18,15 @@ struct AdamSettings {
     field("beta1", beta1, "how much of the first moment is kept");
     field("beta2", beta2, "how much of the second moment is kept");
     field("epsilon", epsilon, "added to the root of the second moment");
-    field("weight_decay", weight_decay, "pull of the weights towards 0");
+    field("weight_decay", weight_decay, "decay of the weights towards 0");
     field("decoupled", decoupled,
           "decay the weights themselves (AdamW) instead of adding to the gradient (L2)");
     field("bias_correction", bias_correction, "divide the moments by 1 - beta^step");
   }
 };
 
-// Kingma and Ba 2015; decoupled: Loshchilov and Hutter 2019. As torch.optim.Adam and AdamW; without bias
-// correction as in BERT's fine-tuning.
-class Adam : public OptimizerStep<Adam, AdamSettings> {
- public:
-  static constexpr const char* kKind = "adam";
-  using OptimizerStep::OptimizerStep;
-  void run(const Run& run) const override;
-};
-
-// What RAdam does in the first steps (five with beta2 = 0.999), when the variance of v cannot be rectified
-// yet.
+// What RAdam does in the first steps (five with beta2 = 0.999), while the variance of v cannot be
+// rectified.
 enum class EarlySteps { kMomentum, kSkip };
 
 struct RAdamSettings {
@@ -62,7 +40,7 @@ struct RAdamSettings {
     field("beta1", beta1, "how much of the first moment is kept");
     field("beta2", beta2, "how much of the second moment is kept");
     field("epsilon", epsilon, "added to the root of the second moment");
-    field("weight_decay", weight_decay, "share of the weights taken away per step, times the learning rate");
+    field("weight_decay", weight_decay, "share of the weights subtracted per step, times the learning rate");
     field("early", early, "steps before the rectification holds: momentum (descend along m) or skip");
   }
 };
@@ -75,14 +53,6 @@ struct Rectification {
   double rate;
 };
 Rectification rectification(double beta1, double beta2, int64_t step);
-
-// Decay is decoupled.
-class RAdam : public OptimizerStep<RAdam, RAdamSettings> {
- public:
-  static constexpr const char* kKind = "radam";
-  using OptimizerStep::OptimizerStep;
-  void run(const Run& run) const override;
-};
 
 // You and others 2020, as in NVIDIA's Transformer-XL.
 struct LambSettings {
@@ -121,21 +91,6 @@ struct NvLambSettings : LambSettings {
   }
 };
 
-// direction = m / (sqrt(v) + epsilon) + weight_decay * w;  w -= learning_rate * ratio * direction, where
-// ratio is |w| / |direction| over the tensor, 1 if either is 0.
-template <class Variant>
-class LambStep : public OptimizerStep<LambStep<Variant>, Variant> {
- public:
-  static constexpr const char* kKind = Variant::kKind;
-  using OptimizerStep<LambStep, Variant>::OptimizerStep;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
-using Lamb = LambStep<LambSettings>;
-using NvLamb = LambStep<NvLambSettings>;
-
 struct GlobalNormSettings {
   double limit = 0;
   double epsilon = 1e-6;
@@ -151,18 +106,11 @@ struct ClippedNorm {
   ValueId norm;    // [1]: NaN or infinite if a gradient is
 };
 
-// The L2 norm of all gradients together, and what to multiply them with.
+// The L2 norm of all gradients together, and the factor that clips them.
 ClippedNorm global_norm(Graph& graph, const std::vector<ValueId>& gradients,
                         GlobalNormSettings settings = {});
 
-class GlobalNorm : public OpWith<GlobalNorm, GlobalNormSettings> {
- public:
-  static constexpr const char* kKind = "global_norm";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> optimizer_ops();
 
 }  // namespace heed::ops
 

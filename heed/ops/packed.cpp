@@ -12,6 +12,25 @@ void expect_panels(const Signature& s, int64_t in, int64_t out) {
   expect_shape(s, 1, packed_shape(in, out), "panels");
 }
 
+class PackedLinear : public OpWith<PackedLinear, PackedLinearSettings> {
+ public:
+  static constexpr const char* kKind = "packed_linear";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override;
+  void run(const Run& run) const override;
+};
+
+class PackedEmbedding : public OpWith<PackedEmbedding, PackedEmbeddingSettings> {
+ public:
+  static constexpr const char* kKind = "packed_embedding";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
 }  // namespace
 
 Shape packed_shape(int64_t in, int64_t out) { return {kernels::panel_count(out), in, kernels::kPanelWidth}; }
@@ -40,7 +59,7 @@ Cost PackedLinear::cost(const Signature& s) const {
 }
 
 std::vector<Alias> PackedLinear::aliases(const Signature&) const {
-  // As in Linear: an activation stands between the product and the residual.
+  // As in Linear: an activation comes between the product and the residual.
   if (settings_.activation == Activation::kNone) return {{0, 3, false}};
   return {};
 }
@@ -89,5 +108,7 @@ void PackedEmbedding::run(const Run& r) const {
   kernels::panel_columns({r.in(0).shape().elements(), D, r.in(0).i32(), r.in(1).f32(),
                           static_cast<float>(settings_.scale), positions, T, r.out(0).f32()});
 }
+
+std::vector<OpEntry> packed_ops() { return {entry<PackedLinear>(), entry<PackedEmbedding>()}; }
 
 }  // namespace heed::ops

@@ -25,16 +25,6 @@ struct PackedLinearSettings {
 ValueId packed_linear(Graph& graph, ValueId x, ValueId panels, ValueId bias, ValueId residual,
                       PackedLinearSettings settings);
 
-class PackedLinear : public OpWith<PackedLinear, PackedLinearSettings> {
- public:
-  static constexpr const char* kKind = "packed_linear";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature&) const override;
-  void run(const Run& run) const override;
-};
-
 struct PackedEmbeddingSettings {
   int64_t vocabulary = 0;
   double scale = 1;
@@ -50,13 +40,6 @@ struct PackedEmbeddingSettings {
 ValueId packed_embedding(Graph& graph, ValueId ids, ValueId panels, ValueId positions, ValueId first,
                          PackedEmbeddingSettings settings);
 
-class PackedEmbedding : public OpWith<PackedEmbedding, PackedEmbeddingSettings> {
- public:
-  static constexpr const char* kKind = "packed_embedding";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  Cost cost(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> packed_ops();
 
 }  // namespace heed::ops

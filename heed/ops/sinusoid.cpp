@@ -6,6 +6,17 @@
 #include "heed/base/threads.h"
 
 namespace heed::ops {
+namespace {
+
+class Sinusoid : public OpWith<Sinusoid, SinusoidSettings> {
+ public:
+  static constexpr const char* kKind = "sinusoid";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+}  // namespace
 
 ValueId sinusoid(Graph& graph, SinusoidSettings settings) {
   return graph.add_one(make<Sinusoid>(settings), {});
@@ -26,8 +37,8 @@ void Sinusoid::run(const Run& r) const {
   const double work = 2.0 * static_cast<double>(length * half);
   parallel_for((half + kTogether - 1) / kTogether, threads_for(work), [&](int64_t block) {
     const int64_t first = block * kTogether, count = std::min(kTogether, half - first);
-    // From distance to distance each angle turns by its frequency; in double, so that thousands of turns stay
-    // far below the last bit of a float.
+    // From distance to distance each angle advances by its frequency; in double, so that the error of
+    // thousands of steps stays far below the last bit of a float.
     double sine[kTogether] = {}, cosine[kTogether], sine_of_turn[kTogether] = {},
            cosine_of_turn[kTogether] = {};
     std::fill_n(cosine, kTogether, 1.0);
@@ -52,5 +63,7 @@ void Sinusoid::run(const Run& r) const {
     }
   });
 }
+
+std::vector<OpEntry> sinusoid_ops() { return {entry<Sinusoid>()}; }
 
 }  // namespace heed::ops

@@ -19,12 +19,6 @@ struct SinusoidSettings {
 // Transformer-XL's encoding of distances (Dai and others 2019). Output [length, width].
 ValueId sinusoid(Graph& graph, SinusoidSettings settings);
 
-class Sinusoid : public OpWith<Sinusoid, SinusoidSettings> {
- public:
-  static constexpr const char* kKind = "sinusoid";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> sinusoid_ops();
 
 }  // namespace heed::ops

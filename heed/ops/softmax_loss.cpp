@@ -39,22 +39,16 @@ struct Scratch {
   SoftmaxScratch part;
   int32_t* rows;
 
-  Scratch(Carver& carver, const Shape& x, const Shape& w, bool gradient, int64_t chunk_rows)
-      : size{w.dim(0), w.dim(1), w.dim(1),
-             false,    gradient, softmax_chunk_rows(x.rows(), w.dim(0), chunk_rows)} {
+  Scratch(Carver& carver, const Signature& s, bool gradient, int64_t chunk_rows)
+      : size{s.in(1).dim(0), s.in(1).dim(1), s.in(1).dim(1),
+             false,          gradient,       softmax_chunk_rows(s.in(0).rows(), s.in(1).dim(0), chunk_rows)} {
     part.include(size);
     part.carve(carver);
-    rows = carver.take<int32_t>(2 * x.rows());
+    rows = carver.take<int32_t>(2 * s.in(0).rows());
   }
 };
 
-int64_t scratch_size(const Signature& s, bool gradient, int64_t chunk_rows) {
-  Carver carver;
-  Scratch(carver, s.in(0), s.in(1), gradient, chunk_rows);
-  return carver.bytes();
-}
-
-// What loss and gradient have in common; inputs x, w, bias, targets.
+// Shared by loss and gradient; inputs x, w, bias, targets.
 SoftmaxPart part_of(const Run& r, const Scratch& scratch, std::string_view op) {
   const auto targets = r.in(3).ints();
   check_ids(op, "target", targets, scratch.size.columns, Negative::kIgnored);
@@ -66,6 +60,73 @@ SoftmaxPart part_of(const Run& r, const Scratch& scratch, std::string_view op) {
   kernels::clear({r.out(0).shape().elements(), part.losses});
   return part;
 }
+
+class SoftmaxLoss : public OpWith<SoftmaxLoss, SoftmaxLossSettings> {
+ public:
+  static constexpr const char* kKind = "softmax_loss";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  Scratch carve(Carver& carver, const Signature& s) const;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+struct SoftmaxLossGradientSettings {
+  bool x = true;
+  bool weight = true;
+  bool bias = false;
+  int64_t chunk_rows = 0;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("x", x, "dx is wanted");
+    field("weight", weight, "dw is wanted");
+    field("bias", bias, "dbias is wanted");
+    field("chunk_rows", chunk_rows, "as in softmax_loss");
+  }
+};
+
+// Loss and gradient in one node, which computes the logits once: three products in a training step instead of
+// four. Inputs x, w, bias or none, targets, dlosses: [N], and optionally dw so far, in whose memory the sum
+// is made. Outputs losses, dx, dw, dbias; those not wanted are empty.
+class SoftmaxLossGradient : public OpWith<SoftmaxLossGradient, SoftmaxLossGradientSettings> {
+ public:
+  static constexpr const char* kKind = "softmax_loss_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  Scratch carve(Carver& carver, const Signature& s) const;
+  std::vector<Alias> aliases(const Signature&) const override { return {{2, 5, true}}; }
+  void run(const Run& run) const override;
+};
+
+class MeanLoss : public OpWith<MeanLoss, NoSettings> {
+ public:
+  static constexpr const char* kKind = "mean_loss";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+// Inputs dmean: [1], targets; output dlosses: [N]. Needs no losses, so that loss and gradient can be one
+// node.
+class MeanLossGradient : public OpWith<MeanLossGradient, NoSettings> {
+ public:
+  static constexpr const char* kKind = "mean_loss_gradient";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
+class LogProbabilities : public OpWith<LogProbabilities, NoSettings> {
+ public:
+  static constexpr const char* kKind = "log_probabilities";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  Cost cost(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
 
 }  // namespace
 
@@ -79,18 +140,17 @@ std::vector<TensorType> SoftmaxLoss::infer(const Signature& s) const {
   expect_weights(s);
   expect_targets(s, 3, s.in(0).rows());
   expect_chunk_rows(settings_.chunk_rows);
-  return {{{s.in(0).rows()}}};
+  return {TensorType{s.in(0).rows()}};
 }
 
 Cost SoftmaxLoss::cost(const Signature& s) const { return products_cost(s, 1); }
 
-int64_t SoftmaxLoss::scratch_bytes(const Signature& s) const {
-  return scratch_size(s, false, settings_.chunk_rows);
+Scratch SoftmaxLoss::carve(Carver& carver, const Signature& s) const {
+  return {carver, s, false, settings_.chunk_rows};
 }
 
 void SoftmaxLoss::run(const Run& r) const {
-  Carver carver(r.scratch.data);
-  const Scratch scratch(carver, r.in(0).shape(), r.in(1).shape(), false, settings_.chunk_rows);
+  const Scratch scratch = scratch_of(r);
   run_softmax_part(part_of(r, scratch, kKind), scratch.part);
 }
 
@@ -120,8 +180,8 @@ std::vector<TensorType> SoftmaxLossGradient::infer(const Signature& s) const {
     expect_shape(s, 5, s.in(1), "dw so far");
   }
   expect(!settings_.bias || s.has(2), "the gradient of a bias is wanted that is not given");
-  const TensorType none{{0}};
-  return {TensorType{{N}}, settings_.x ? *s.inputs[0] : none, settings_.weight ? *s.inputs[1] : none,
+  const TensorType none{0};
+  return {TensorType{N}, settings_.x ? *s.inputs[0] : none, settings_.weight ? *s.inputs[1] : none,
           settings_.bias ? *s.inputs[2] : none};
 }
 
@@ -129,13 +189,12 @@ Cost SoftmaxLossGradient::cost(const Signature& s) const {
   return products_cost(s, 1 + (settings_.x ? 1 : 0) + (settings_.weight ? 1 : 0));
 }
 
-int64_t SoftmaxLossGradient::scratch_bytes(const Signature& s) const {
-  return scratch_size(s, true, settings_.chunk_rows);
+Scratch SoftmaxLossGradient::carve(Carver& carver, const Signature& s) const {
+  return {carver, s, true, settings_.chunk_rows};
 }
 
 void SoftmaxLossGradient::run(const Run& r) const {
-  Carver carver(r.scratch.data);
-  const Scratch scratch(carver, r.in(0).shape(), r.in(1).shape(), true, settings_.chunk_rows);
+  const Scratch scratch = scratch_of(r);
   SoftmaxPart part = part_of(r, scratch, kKind);
   part.dlosses = r.in(4).f32();
   if (settings_.x) {
@@ -163,7 +222,7 @@ std::vector<TensorType> MeanLoss::infer(const Signature& s) const {
   expect_dtype(s, 0, DType::kF32, "losses");
   expect_rank(s, 0, 1, "losses");
   expect_targets(s, 1, s.in(0).dim(0));
-  return {{{1}}};
+  return {TensorType{1}};
 }
 
 void MeanLoss::run(const Run& r) const {
@@ -188,7 +247,7 @@ std::vector<TensorType> MeanLossGradient::infer(const Signature& s) const {
   expect_dtype(s, 0, DType::kF32, "dmean");
   expect_shape(s, 0, {1}, "dmean");
   expect_dtype(s, 1, DType::kI32, "targets");
-  return {{{s.in(1).elements()}}};
+  return {TensorType{s.in(1).elements()}};
 }
 
 void MeanLossGradient::run(const Run& r) const {
@@ -217,6 +276,11 @@ void LogProbabilities::run(const Run& r) const {
   float* const y = r.out(0).f32();
   product(matrix(r.in(0).f32(), N, D), transposed(matrix(r.in(1).f32(), V, D)), y);
   kernels::log_softmax_rows({N, V, V, y, r.in_or_null(2), nullptr, nullptr, nullptr});
+}
+
+std::vector<OpEntry> softmax_loss_ops() {
+  return {entry<SoftmaxLoss>(), entry<SoftmaxLossGradient>(), entry<MeanLoss>(), entry<MeanLossGradient>(),
+          entry<LogProbabilities>()};
 }
 
 }  // namespace heed::ops

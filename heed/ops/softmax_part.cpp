@@ -9,12 +9,12 @@ namespace {
 
 constexpr int64_t kRowStep = 16;
 constexpr int64_t kChunkBytes = int64_t{48} << 20;
-// Each chunk reads and writes the whole weight gradient. Under 128 rows that begins to cost more than the
-// product does, so huge vocabularies may take twice the room.
+// Each chunk reads and writes the whole weight gradient. Below 128 rows that starts to cost more than the
+// product, so huge vocabularies may use twice the memory.
 constexpr int64_t kGoodRows = 128, kLargestChunkBytes = 2 * kChunkBytes;
 
-// Floats from row to row of a chunk: whole cache lines, but no multiple of 4 KiB, which would put a column of
-// logits into few cache sets.
+// The row stride of a chunk in floats: whole cache lines, but not a multiple of 4 KiB, which would map a
+// column of logits to few cache sets.
 int64_t leading_of(int64_t columns) {
   const int64_t floats = (columns + 15) / 16 * 16;
   return floats % 1024 == 0 ? floats + 16 : floats;
@@ -62,17 +62,17 @@ void SoftmaxScratch::carve(Carver& carver) {
 
 namespace {
 
-// The rows being worked on.
+// The current rows.
 struct Chunk {
   int64_t begin, rows;
   const int32_t* index;  // [rows] or null
   const float* x;        // [rows, D]
-  const float* hidden;   // [rows, E]: x, projected and dropped from if there is a projection
+  const float* hidden;   // [rows, E]: x, or with a projection dropout(x projection)
   const float* dlosses;  // [rows] or null
   bool add_to_weight;
 };
 
-// Makes the chunk's logits and from them, in place, losses and what the gradients need: d loss / d logits.
+// Computes the chunk's logits and from them, in place, the losses and d loss / d logits for the gradients.
 void losses_of(const SoftmaxPart& p, const SoftmaxScratch& s, Chunk& chunk) {
   const int64_t rows = chunk.rows, D = p.size.width, E = p.size.inner;
   const int64_t words = p.size.columns - p.entry_count, leading = leading_of(p.size.columns);
@@ -101,7 +101,7 @@ void gradients_of(const SoftmaxPart& p, const SoftmaxScratch& s, const Chunk& ch
   if (p.dentries && p.entry_count > 0) product(transposed(dentry), hidden, p.dentries, 1);
   if (!p.dx && !p.dprojection) return;
 
-  // Straight into dx where its rows lie together, else into scratch first.
+  // Directly into dx if its rows are contiguous, else into scratch first.
   float* const dx = p.dx && !chunk.index ? p.dx + chunk.begin * D : s.dx;
   const float dx_beta = chunk.index || p.overwrite_dx ? 0 : 1;
   float* const dhidden = p.projection ? s.dhidden : dx;

@@ -1,4 +1,4 @@
-// A softmax over a stretch of the vocabulary for some of the rows, with its gradients: all of a plain
+// A softmax over a range of the vocabulary for some of the rows, with its gradients: all of a plain
 // softmax_loss, or the head or one tail of an adaptive one. Works on chunks of rows, so that the logits of
 // all rows never exist at once.
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace heed::ops {
 
-// Sizes of one part; they decide how much scratch it takes.
+// Sizes of one part; they determine its scratch.
 struct SoftmaxPartSize {
   int64_t columns;  // words and cluster entries
   int64_t width;    // D, of x
@@ -17,10 +17,10 @@ struct SoftmaxPartSize {
   int64_t chunk_rows;  // softmax_chunk_rows()
 };
 
-// Rows of a chunk, for at most N rows of `columns` logits. `wanted` if that is positive, else as fits about
-// 48 MiB.
+// Rows of a chunk, for at most N rows of `columns` logits. `wanted` if that is positive, else as many as fit
+// about 48 MiB.
 int64_t softmax_chunk_rows(int64_t N, int64_t columns, int64_t wanted);
-// "chunk_rows" of the settings must make sense.
+// Throws if "chunk_rows" of the settings is invalid.
 void expect_chunk_rows(int64_t chunk_rows);
 
 // Working memory, enough for any of the parts included.
@@ -40,7 +40,7 @@ class SoftmaxScratch {
   int64_t x_size_ = 0, dx_size_ = 0, hidden_size_ = 0, dhidden_size_ = 0;
 };
 
-// x and everything by row are whole tensors, of which the rows in `index` take part.
+// x and everything by row are whole tensors, of which the rows in `index` are used.
 struct SoftmaxPart {
   SoftmaxPartSize size;
 
@@ -59,8 +59,8 @@ struct SoftmaxPart {
 
   float* losses = nullptr;  // [N], added to
 
-  // With size.gradient; what is null is not wanted. All are added to, dweight only if add_to_weight and dx
-  // unless overwrite_dx (which needs index to be null).
+  // With size.gradient; null ones are not wanted. All are added to, dweight only if add_to_weight and dx
+  // unless overwrite_dx (which needs a null index).
   const float* dlosses = nullptr;  // [N]
   float* dx = nullptr;
   bool overwrite_dx = false;
@@ -73,7 +73,7 @@ struct SoftmaxPart {
 
 void run_softmax_part(const SoftmaxPart& part, const SoftmaxScratch& scratch);
 
-// The rows whose target is not negative, with their targets. index is null where all rows take part.
+// The rows whose target is not negative, with their targets. index is null if all rows are used.
 struct ActiveRows {
   int64_t count = 0;
   const int32_t* index = nullptr;

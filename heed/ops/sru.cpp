@@ -7,7 +7,7 @@
 namespace heed::ops {
 namespace {
 
-// Inputs of both ops; those of the backward op go on.
+// Inputs of both ops; the backward op has more after these.
 enum Input : size_t {
   kU,
   kX,
@@ -78,6 +78,28 @@ kernels::SruInputs arguments(const Run& r, const SruSettings& settings) {
           .padding = r.in(kPadding).i32_or_null()};
 }
 
+class Sru : public OpWith<Sru, SruSettings> {
+ public:
+  static constexpr const char* kKind = "sru";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature&) const override { return {{0, 1, false}, {1, 4, false}}; }
+  void run(const Run& run) const override;
+  void gradient(Gradients& g) const override;
+};
+
+// Inputs those of sru, then c (the states), dh and dc_last, either of which may be absent (zeros); outputs
+// du, dx (only where x is given), dv, dbias, dc0.
+class SruBackward : public OpWith<SruBackward, SruSettings> {
+ public:
+  static constexpr const char* kKind = "sru_backward";
+  using OpWith::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  float* carve(Carver& carver, const Signature& s) const;
+  std::vector<Alias> aliases(const Signature& s) const override;
+  void run(const Run& run) const override;
+};
+
 }  // namespace
 
 SruOutputs sru(Graph& graph, const SruInputs& in, SruSettings settings) {
@@ -135,8 +157,8 @@ std::vector<TensorType> SruBackward::infer(const Signature& s) const {
   return outputs;
 }
 
-int64_t SruBackward::scratch_bytes(const Signature& s) const {
-  return 4 * kernels::sru_partials(s.in(kU).dim(0), s.in(kV).dim(0) / 2);
+float* SruBackward::carve(Carver& carver, const Signature& s) const {
+  return carver.take<float>(kernels::sru_partials(s.in(kU).dim(0), s.in(kV).dim(0) / 2));
 }
 
 std::vector<Alias> SruBackward::aliases(const Signature& s) const {
@@ -161,7 +183,9 @@ void SruBackward::run(const Run& r) const {
                          .dv = dv,
                          .dbias = dbias,
                          .dc0 = dc0,
-                         .partial = r.scratch.f32()});
+                         .partial = scratch_of(r)});
 }
+
+std::vector<OpEntry> sru_ops() { return {entry<Sru>(), entry<SruBackward>()}; }
 
 }  // namespace heed::ops

@@ -1,4 +1,4 @@
-// The SRU recurrence as an op. The matrix products that make u from a layer's input are ops before it.
+// The SRU recurrence as an op. The matrix products that compute u from a layer's input are separate ops.
 #pragma once
 
 #include "heed/kernels/activation.h"
@@ -20,7 +20,7 @@ struct SruSettings {
     field("rescale", rescale, "constant factor of x; a projected skip has none");
     field("activation", activation, "of the state before the reset gate: none or tanh");
     field("bidirectional", bidirectional,
-          "the second half of the units walks from the last step to the first");
+          "the second half of the units runs from the last step to the first");
     field("keep_states", keep_states, "a third output holds the state after every step");
   }
 };
@@ -32,33 +32,13 @@ struct SruSettings {
 struct SruInputs {
   ValueId u, x = kNone, v, bias, c0 = kNone, mask = kNone, padding = kNone;
 };
-// h: [B, T, D]; c_last: [B, D], the state after the last step walked (step 0 for the second half when
+// h: [B, T, D]; c_last: [B, D], the state after the last step (step 0 for the second half when
 // bidirectional).
 struct SruOutputs {
   ValueId h, c_last;
 };
 SruOutputs sru(Graph& graph, const SruInputs& inputs, SruSettings settings = {});
 
-class Sru : public OpWith<Sru, SruSettings> {
- public:
-  static constexpr const char* kKind = "sru";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature&) const override { return {{0, 1, false}, {1, 4, false}}; }
-  void run(const Run& run) const override;
-  void gradient(Gradients& g) const override;
-};
-
-// Inputs those of sru, then c (the states), dh and dc_last, either of which may be absent (zeros); outputs
-// du, dx (only where x is given), dv, dbias, dc0.
-class SruBackward : public OpWith<SruBackward, SruSettings> {
- public:
-  static constexpr const char* kKind = "sru_backward";
-  using OpWith::OpWith;
-  std::vector<TensorType> infer(const Signature& s) const override;
-  int64_t scratch_bytes(const Signature& s) const override;
-  std::vector<Alias> aliases(const Signature& s) const override;
-  void run(const Run& run) const override;
-};
+std::vector<OpEntry> sru_ops();
 
 }  // namespace heed::ops

@@ -10,8 +10,8 @@ void check_ids(std::string_view op, const char* what, std::span<const int32_t> i
                Negative negative) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < V && (ids[i] >= 0 || negative == Negative::kIgnored)) continue;
-    throw failure(op, ": ", what, " ", ids[i], " at position ", i, " is not in the vocabulary of V = ", V,
-                  " words");
+    throw damaged_error(op, ": ", what, " ", ids[i], " at position ", i,
+                        " is not in the vocabulary of V = ", V, " words");
   }
 }
 
@@ -64,7 +64,7 @@ std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, si
   std::vector<TensorType> types;
   for (size_t i = 0; i < 2 * tables; ++i) {
     const bool wanted = (i < tables ? want_tables : want_projections) && s.has(first + i);
-    types.push_back(wanted ? *s.inputs[first + i] : TensorType{{0}});
+    types.push_back(wanted ? *s.inputs[first + i] : TensorType{0});
     if (!s.has(so_far + i)) continue;
     expect(wanted, text("a gradient so far (input ", so_far + i, ") is given, but no gradient is wanted"));
     expect_shape(s, so_far + i, types.back().shape, "the gradient so far");
@@ -92,8 +92,8 @@ Groups Groups::carve(Carver& carver, int64_t N, Clusters clusters) {
 }
 
 void Groups::fill(std::span<const int32_t> all, Clusters clusters) const {
-  // A counting sort that needs no second array: begin[i + 1] counts, then points at where cluster i goes on,
-  // and so ends as the beginning of the next.
+  // A counting sort that needs no second array: begin[i + 1] counts, then is the next free entry of cluster
+  // i, and so ends as the start of the next cluster.
   const size_t m = clusters.count();
   std::fill(begin, begin + m + 1, 0);
   for (int32_t id : all) {
@@ -162,8 +162,8 @@ void expect_first(const Signature& s, size_t input) {
 int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t T, int64_t P) {
   const int64_t first = r.has(input) ? r.in(input).i32()[0] : 0;
   if (first < 0 || first + T > P) {
-    throw failure(op, ": positions ", first, " to ", first + T - 1, " asked for, the table of positions has ",
-                  P, " rows");
+    throw usage_error(op, ": positions ", first, " to ", first + T - 1,
+                      " asked for, the table of positions has ", P, " rows");
   }
   return first;
 }

@@ -1,4 +1,4 @@
-// What the ops over a vocabulary share: checks of ids, clusters of an adaptive vocabulary, sums of gradients.
+// Shared by the ops over a vocabulary: checks of ids, clusters of an adaptive vocabulary, sums of gradients.
 #pragma once
 
 #include <algorithm>
@@ -6,37 +6,16 @@
 #include <string_view>
 
 #include "heed/ops/define.h"
-#include "heed/tensor/buffer.h"
 
 namespace heed::ops {
 
-// Cuts scratch into arrays. Without memory it only counts, so that one function says what is needed and where
-// it lies.
-class Carver {
- public:
-  explicit Carver(void* memory = nullptr) : memory_(static_cast<std::byte*>(memory)) {}
-
-  template <class T>
-  T* take(int64_t count) {
-    std::byte* const at = memory_ ? memory_ + bytes_ : nullptr;
-    bytes_ += align_up(count * static_cast<int64_t>(sizeof(T)));
-    return reinterpret_cast<T*>(at);
-  }
-  int64_t bytes() const { return bytes_; }
-
- private:
-  std::byte* memory_;
-  int64_t bytes_ = 0;
-};
-
-// Ids are known only at run time; one that the vocabulary does not have is an Error naming `op`, the id and
-// V.
+// Ids are known only at run time. Throws for one outside the vocabulary, naming `op`, the id and V.
 enum class Negative { kRefused, kIgnored };
 void check_ids(std::string_view op, const char* what, std::span<const int32_t> ids, int64_t V,
                Negative negative);
 
-// The position of the first token: run-time input `input` (i32 [1]), 0 if absent. T positions from there on
-// that are not all in a table of P are an Error.
+// The position of the first token: run-time input `input` (i32 [1]), 0 if absent. Throws if T positions from
+// there are not all in a table of P.
 void expect_first(const Signature& s, size_t input);
 int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t T, int64_t P);
 
@@ -61,10 +40,10 @@ struct Clusters {
 };
 
 void expect_ascending(std::span<const int64_t> cutoffs);
-// Refuses tables and projections that do not fit the clusters; inputs `first` to `first` + 2 * tables() - 1
+// Throws if tables and projections do not match the clusters; inputs `first` to `first` + 2 * tables() - 1
 // are the tables, then the projections. Returns d.
 int64_t expect_clusters(const Signature& s, size_t first, Clusters clusters);
-// The gradients of those tables and projections, empty where not wanted or absent; inputs from `so_far` on
+// The gradients of those tables and projections, empty if not wanted or absent; inputs from `so_far` on
 // are the sums they are added to, if given.
 std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far, size_t tables,
                                             bool want_tables, bool want_projections);
@@ -80,7 +59,7 @@ struct ClusterDropout {
   // In place, for rows `first` to `first` + count - 1 of those the cluster has.
   void drop(int64_t first, int64_t count, int64_t width, float* rows) const;
 };
-// Refuses a rate or, if given, an input `rng` that make no sense.
+// Throws for an invalid rate or, if given, an invalid input `rng`.
 void expect_cluster_dropout(const Signature& s, size_t rng, double rate);
 // Of the first cluster.
 template <class Settings>
@@ -96,7 +75,7 @@ void expect_input_count(const Signature& s, size_t count);
 struct Groups {
   int32_t* begin;  // [m + 1]: cluster i has entries begin[i] to begin[i + 1] - 1
   int32_t* rows;   // [N]
-  int32_t* ids;    // [N], counted from the beginning of the cluster
+  int32_t* ids;    // [N], counted from the start of the cluster
 
   static Groups carve(Carver& carver, int64_t N, Clusters clusters);
   void fill(std::span<const int32_t> all, Clusters clusters) const;
@@ -104,8 +83,8 @@ struct Groups {
 };
 
 // Gradients of inputs `first` to `first` + count - 1 summed so far, for a node that adds to them in place;
-// and what it made of them. An input that is the same value as an earlier one cannot share its memory and is
-// added separately.
+// and its results. An input that is the same value as an earlier one cannot share its memory and is added
+// separately.
 std::vector<ValueId> sums_so_far(const Gradients& g, size_t first, size_t count);
 void set_sums(Gradients& g, size_t first, std::span<const ValueId> sums);
 // Whether any of these inputs wants its gradient.

@@ -3,6 +3,7 @@
 #include "heed/measure/device_profile.h"
 #include "heed/measure/timed_model.h"
 #include "heed/report/views.h"
+#include "heed/search/block_table.h"
 
 namespace heed::report {
 namespace {
@@ -11,32 +12,26 @@ namespace fs = std::filesystem;
 
 Json piece_json(const std::string& key) {
   const auto [model, length] = measure::piece_of(key);
-  const std::string letters = model.letters();
-  const bool block = letters != "i";
-  const char letter = block ? letters.at(0) : ' ';
-  const bool recurs = letter == 'r' || letter == 'a';
-  const auto flops = graph::count(*measure::build_timed(model, measure::prompt_use(length))).total.flops;
-  return {
-      {"what", block ? "block" : "frame"},
-      {"backbone", model.backbone},
-      {"length", length},
-      {"letter", block ? Json(std::string(1, letter)) : Json("")},
-      {"width", model.width},
-      {"heads", letter == 's' ? Json(model.heads.at(0)) : Json()},
-      {"inner", letter == 'f' ? Json(model.inner.at(0)) : Json()},
-      {"projection", recurs ? Json(model.projection.at(0)) : Json()},
-      {"vocabulary", block ? Json() : Json(model.vocabulary)},
-      {"embedding_width", block ? Json() : Json(model.embedding_width ? model.embedding_width : model.width)},
-      {"gflop", 1e-9 * flops}};
+  const spec::Block block = model.blocks().at(0);
+  const bool is_block = block.letter != spec::kIdentity;
+  const auto flops = graph::count(*measure::build_timed(model, model::prompt_form(length))).total.flops;
+  return {{"what", is_block ? "block" : "frame"},
+          {"backbone", model.backbone},
+          {"length", length},
+          {"letter", is_block ? std::string(1, block.letter) : ""},
+          {"width", model.width},
+          {"sizes", search::sizes_json(block)},
+          {"vocabulary", is_block ? Json() : Json(model.embedding.vocabulary)},
+          {"embedding_width", is_block ? Json() : Json(model.table_width())},
+          {"gflop", 1e-9 * flops}};
 }
 
-Json device_json(const store::Database& database, int64_t id, const std::string& description, RunView& view) {
-  Json device = {{"device", parse_json(description)}, {"peak_gflops", Json()}, {"pieces", Json::array()}};
+Json device_json(const store::Database& database, const measure::StoredDevice& of, RunView& view) {
+  Json device = {{"device", parse_json(of.description)}, {"peak_gflops", Json()}, {"pieces", Json::array()}};
   view.try_to([&] {
-    store::Statement peak(database, "SELECT flops FROM peaks WHERE device = ?");
-    if (peak.with(id).step()) device["peak_gflops"] = 1e-9 * peak.real(0);
+    if (const double peak = measure::read_peak(database, of.id)) device["peak_gflops"] = 1e-9 * peak;
   });
-  measure::StoredTimings stored = measure::read_timings(database, id);
+  measure::StoredTimings stored = measure::read_timings(database, of.id);
   for (const auto& entry : stored.rounds) {
     view.try_to([&, &key = entry.first, &timings = entry.second] {
       const measure::Timing timing = measure::combine(timings);
@@ -54,12 +49,8 @@ RunView read(const fs::path& run) {
   RunView view;
   const store::Database database(run, store::Database::kReadOnly);
   Json devices = Json::array();
-  // What was timed most comes first.
-  store::Statement rows(database,
-                        "SELECT id, description FROM devices ORDER BY (SELECT count(*) FROM timings WHERE "
-                        "device = devices.id) DESC, id");
-  while (rows.step())
-    view.try_to([&] { devices.push_back(device_json(database, rows.integer(0), rows.text(1), view)); });
+  for (const measure::StoredDevice& device : measure::read_devices(database))
+    view.try_to([&] { devices.push_back(device_json(database, device, view)); });
   view.json = {{"state", devices.empty() ? "empty" : "done"}};
   view.json["devices"] = std::move(devices);
   return view;
@@ -68,8 +59,7 @@ RunView read(const fs::path& run) {
 }  // namespace
 
 View device_view() {
-  return {"device", [](const fs::path& run) { return fs::is_regular_file(run) && run.extension() == ".db"; },
-          []() -> Reading { return read; }};
+  return {"device", std::nullopt, []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "heed/search/block_table.h"
+
 namespace heed::report {
 namespace {
 
@@ -20,13 +22,15 @@ std::string now_utc() {
 }
 
 const View* view_of(const fs::path& run) {
+  const bool profile = fs::is_regular_file(run) && run.extension() == ".db";
+  const std::optional<store::RunKind> kind = profile ? std::nullopt : store::run_kind(run);
   for (const View& view : views()) {
-    if (view.is_in(run)) return &view;
+    if (view.shows == kind && (kind || profile)) return &view;
   }
   return nullptr;
 }
 
-// What the folder is called, also where it was given as "." or with a slash at its end.
+// The name of the folder, even if it was given as "." or with a slash at its end.
 std::string name_of(const fs::path& run) {
   const fs::path whole = fs::absolute(run).lexically_normal();
   return (whole.has_filename() ? whole.filename() : whole.parent_path().filename()).string();
@@ -60,13 +64,12 @@ Json RunReader::read() {
   RunView view;
   std::string kind = "unreadable";
   try {
-    if (!fs::exists(run_)) throw failure(run_.string(), " is not there");
+    if (!fs::exists(run_)) throw usage_error(run_.string(), " does not exist");
     const View* known = view_of(run_);
     if (!known)
-      throw failure(run_.string(),
-                    fs::is_directory(run_) && fs::is_empty(run_) ? " is empty" : " holds no run",
-                    "; give a folder that `heed search`, `heed train` or `heed rank` made with -o, or a "
-                    "device's profile (.db)");
+      throw usage_error(run_.string(),
+                        fs::is_directory(run_) && fs::is_empty(run_) ? " is empty" : " holds no run",
+                        "; give a folder that heed made with -o, or a device's profile (.db)");
     if (known != std::exchange(view_, known)) reading_ = known->begin();
     view = reading_(run_);
     kind = known->name;
@@ -90,7 +93,7 @@ Json document(std::vector<Json> runs, const std::string& version) {
     run["name"] = own;
   }
   match(runs);
-  return {{"version", version}, {"made", now_utc()}, {"runs", runs}};
+  return {{"version", version}, {"made", now_utc()}, {"letters", search::letters_json()}, {"runs", runs}};
 }
 
 }  // namespace heed::report

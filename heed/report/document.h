@@ -8,10 +8,10 @@
 
 namespace heed::report {
 
-// A run with its kind, name, path, state and problems. Whatever is wrong with it is told in it.
+// A run with its kind, name, path, state and problems. Whatever is wrong is listed in its problems.
 Json read_run(const std::filesystem::path& run);
 
-// Reads a run as often as it is asked, long files on from where the last reading ended.
+// Reads a run repeatedly; long files are read from where the last reading ended.
 class RunReader {
  public:
   explicit RunReader(std::filesystem::path run) : run_(std::move(run)) {}
@@ -23,7 +23,7 @@ class RunReader {
   Reading reading_;
 };
 
-// Runs that were read, each under a name of its own, with models of searches matched to the runs that trained
+// Runs that were read, each under a unique name, with models of searches matched to the runs that trained
 // them.
 Json document(std::vector<Json> runs, const std::string& version);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kBefore = R"(<script id="document" type="application/json">)", kNothing = "null";
 
-// A script ends at the first "</script", wherever it stands: no "<" is left.
+// A script ends at the first "</script", even inside a string: every "<" is escaped.
 std::string without_tags(const Json& document) {
   const std::string json = document.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string safe;

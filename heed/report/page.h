@@ -1,4 +1,4 @@
-// The page that shows a document: one HTML file with script and style inside, part of the program.
+// The page that shows a document: one HTML file with script and style inside, embedded in the program.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heed::report {
 
-// As it was built from web/, with no document in it: it asks the server that it came from.
+// As built from web/, without a document: it loads one from the server it came from.
 std::string_view empty_page();
 
 // With the document inside, to be opened from disk.

@@ -6,7 +6,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Models that have a folder, trained or on the way.
+// Models that have a folder, trained or in training.
 int64_t models_begun(const fs::path& run) {
   int64_t begun = 0;
   for (const auto& entry : fs::directory_iterator(run)) begun += fs::exists(entry.path() / "config.json");
@@ -22,28 +22,19 @@ RunView read(const fs::path& run) {
   const size_t models = view.json.at("models").size();
   for (const Json& proxy : view.json.at("proxies")) {
     if (proxy.at("scores").size() != models)
-      throw failure((run / "ranking.json").string(), ": ", proxy.at("name").dump(), " has ",
-                    proxy.at("scores").size(), " scores for ", models,
-                    " models; `heed rank` writes it again");
+      throw damaged_error((run / "ranking.json").string(), ": ", proxy.at("name").dump(), " has ",
+                          proxy.at("scores").size(), " scores for ", models,
+                          " models; `heed rank` writes it again");
   }
   const std::string state = state_of(run, done);
   view.json["state"] = state == "done" && models == 0 ? "empty" : state;
   return view;
 }
 
-bool is_in(const fs::path& run) {
-  if (fs::exists(run / "ranking.json")) return true;
-  try {
-    return store::read_json_object(run / "config.json").contains("ranking");
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 View ranking_view() {
-  return {"ranking", is_in, []() -> Reading { return read; }};
+  return {"ranking", store::RunKind::kRank, []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

@@ -5,7 +5,7 @@
 #include "heed/search/block_table.h"
 #include "heed/search/front.h"
 #include "heed/search/records.h"
-#include "heed/store/database.h"
+#include "heed/spec/space_definition.h"
 #include "heed/store/json_file.h"
 #include "heed/store/run_folder.h"
 
@@ -14,13 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMoments = 50;  // at which the hypervolume is told
+constexpr size_t kMoments = 50;  // at which the hypervolume is shown
 
-// The blocks and frames of all models of a run, each once, with what it costs.
-class Parts {
+// The blocks and frames of all models of a run, each once, with its cost.
+class BlockIndex {
  public:
-  Parts(const spec::Space& by_block, const Json& table) : counted_(by_block) {
-    for (const Json& block : table.at("blocks")) {
+  BlockIndex(const spec::Space& by_block, const Json& table) : counted_(by_block) {
+    for (const Json& stored : table.at("blocks")) {
+      const Json block = with_sizes(stored);
       if (block_places_.emplace(name_of(block), block_places_.size()).second) blocks_.push_back(block);
     }
     for (const Json& frame : table.at("frames")) {
@@ -36,12 +37,12 @@ class Parts {
     return at->second;
   }
 
-  // `block`: a layer of search::by_block().
-  size_t block(int64_t width, const spec::Layer& block) {
-    const auto [at, is_new] = known_blocks_.try_emplace({width, block});
+  size_t block(int64_t width, const spec::Block& block) {
+    const spec::Layer layer = search::as_layer(block);
+    const auto [at, is_new] = known_blocks_.try_emplace({width, layer});
     if (is_new)
       at->second = place(block_places_, blocks_, search::block_json(width, block, {}),
-                         [&] { return search::block_json(width, block, counted_.of_layer(width, block)); });
+                         [&] { return search::block_json(width, block, counted_.of_layer(width, layer)); });
     return at->second;
   }
 
@@ -49,7 +50,19 @@ class Parts {
   const Json& all_frames() const { return frames_; }
 
  private:
-  // What tells a part from others: its sizes, not its costs.
+  // blocks.json of earlier versions has sizes beside the other keys, null where a block has no such size.
+  static Json with_sizes(Json block) {
+    if (block.contains("sizes")) return block;
+    Json sizes = Json::object();
+    for (const spec::Size& size : spec::sizes()) {
+      if (block.contains(size.name) && !block[size.name].is_null()) sizes[size.name] = block[size.name];
+      block.erase(size.name);
+    }
+    block["sizes"] = sizes;
+    return block;
+  }
+
+  // The identity of a part: its sizes, not its costs.
   static std::string name_of(Json part) {
     for (const char* cost : {"parameters", "bytes", "ms"}) part.erase(cost);
     return part.dump();
@@ -70,24 +83,6 @@ class Parts {
   Json blocks_ = Json::array(), frames_ = Json::array();
 };
 
-// Its blocks, as layers of search::by_block().
-std::vector<spec::Layer> blocks_of(const spec::ModelSpec& model, const spec::Space& by_block) {
-  const auto value = [](const std::vector<int64_t>& list, size_t at) {
-    return list.size() == 1 ? list[0] : list.at(at);
-  };
-  std::vector<spec::Layer> blocks;
-  size_t heads = 0, inner = 0, projection = 0;
-  for (const char letter : model.letters()) {
-    spec::Layer block;
-    block.kind = std::ranges::find(by_block.layer, std::string(1, letter)) - by_block.layer.begin();
-    if (letter == 's') block.heads = value(model.heads, heads++);
-    if (letter == 'f') block.inner = value(model.inner, inner++);
-    if (letter == 'r' || letter == 'a') block.projection = value(model.projection, projection++);
-    blocks.push_back(block);
-  }
-  return blocks;
-}
-
 Json limit(const Json& limits, const char* name, double factor = 1) {
   return limits.contains(name) ? Json(factor * limits.at(name).get<double>()) : Json();
 }
@@ -100,48 +95,42 @@ Json empty_candidates() {
   return lists;
 }
 
-// What a search writes makes sense; what a damaged database holds may not, and is summed up further on.
+// A damaged database may hold values that no search writes, and they are summed below.
 void check(const search::Evaluated& e, const spec::Space& space, const std::string& key) {
   validate(space.model_of(e.candidate));
   constexpr int64_t kMost = int64_t{1} << 60;
   for (const int64_t number : {e.cost.decoder, e.cost.total, e.cost.resident, e.cost.arena}) {
     if (number < 0 || number > kMost)
-      throw failure("heed.db: '", key, "' costs ", number, " of something; is it damaged?");
+      throw damaged_error("heed.db: '", key, "' has a cost of ", number, "; is it damaged?");
   }
 }
 
-std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::Space& space, Parts& parts,
-                                               Json& lists) {
+std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::Space& space,
+                                               BlockIndex& parts, Json& lists) {
   std::vector<search::Evaluated> all;
-  const store::Database database(run / "heed.db", store::Database::kReadOnly);
-  store::Statement rows(
-      database,
-      "SELECT key, score, latency, decoder, total, resident, arena FROM evaluations ORDER BY rowid");
-  while (rows.step()) {
-    const search::Cost cost = {rows.real(2), rows.integer(3), rows.integer(4), rows.integer(5),
-                               rows.integer(6)};
-    all.push_back({space.candidate_of(rows.text(0)), cost, rows.real(1)});
-    check(all.back(), space, rows.text(0));
+  for (const search::RecordedEvaluation& recorded : search::read_evaluations(run)) {
+    all.push_back({space.candidate_of(recorded.key), recorded.cost, recorded.score});
+    check(all.back(), space, recorded.key);
     const search::Evaluated& e = all.back();
-    lists["key"].push_back(rows.text(0));
+    lists["key"].push_back(recorded.key);
     lists["frame"].push_back(parts.frame(e.candidate.frame));
     Json blocks = Json::array();
     for (const spec::Layer& layer : e.candidate.layers) {
-      for (const spec::Layer& block : search::blocks_of(space, layer))
+      for (const spec::Block& block : space.blocks_of(layer))
         blocks.push_back(parts.block(e.candidate.frame.width, block));
     }
     lists["blocks"].push_back(std::move(blocks));
     lists["score"].push_back(e.score);
-    lists["latency_ms"].push_back(1e3 * cost.latency);
-    lists["memory"].push_back(cost.memory());
-    lists["decoder"].push_back(cost.decoder);
-    lists["total"].push_back(cost.total);
+    lists["latency_ms"].push_back(1e3 * e.cost.latency);
+    lists["memory"].push_back(e.cost.memory());
+    lists["decoder"].push_back(e.cost.decoder);
+    lists["total"].push_back(e.cost.total);
   }
   lists["front"] = search::front(all);
   return all;
 }
 
-// As the search went on: of what was evaluated up to then, within the slowest and the largest of all.
+// Over the course of the search: of the models evaluated so far, relative to the slowest and largest of all.
 Json hypervolume_of(const std::vector<search::Evaluated>& all) {
   Json told = {{"evaluations", Json::array()}, {"volume", Json::array()}};
   double latency = 0, memory = 0;
@@ -157,7 +146,7 @@ Json hypervolume_of(const std::vector<search::Evaluated>& all) {
   return told;
 }
 
-// As a shell takes it for one word, whatever is in it.
+// Quoted as one word for a shell.
 std::string shell_word(const std::string& word) {
   const bool plain = std::ranges::all_of(word, [](unsigned char c) {
     return std::isalnum(c) ||
@@ -169,13 +158,11 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-Json model_json(const search::MeasuredModel& measured_model, const fs::path& run, const spec::Space& by_block,
-                Parts& parts) {
+Json model_json(const search::MeasuredModel& measured_model, const fs::path& run, BlockIndex& parts) {
   const Json& found = measured_model.model;
   const spec::ModelSpec model = spec::read_model_spec(found.at("spec"), "search.json");
   Json blocks = Json::array();
-  for (const spec::Layer& block : blocks_of(model, by_block))
-    blocks.push_back(parts.block(model.width, block));
+  for (const spec::Block& block : model.blocks()) blocks.push_back(parts.block(model.width, block));
   const Json& measured = found.at("measured_seconds");
   const double predicted = found.at("predicted_seconds");
   const std::string name = found.at("name");
@@ -193,8 +180,9 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
           {"planned_bytes", found.at("planned_bytes")},
           {"measured_bytes", found.at("measured_bytes")},
           {"arch", model.arch},
-          {"spec", found.at("spec")},
-          {"frame", parts.frame({model.width, model.embedding_width, model.division, model.vocabulary})},
+          {"spec", to_json(model)},
+          {"frame", parts.frame({model.width, model.embedding.width, model.embedding.division,
+                                 model.embedding.vocabulary})},
           {"blocks", blocks},
           {"train", fs::exists(recipe) ? text("heed train ", shell_word(recipe.string()), " --data TEXT -o ",
                                               shell_word(run.string() + "-" + name))
@@ -202,27 +190,14 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
           {"trained", Json::array()}};
 }
 
-// From the result, or what is known of it while the search goes on.
-std::vector<search::MeasuredModel> measured_models(const fs::path& run) {
-  using enum search::ModelRole;
-  if (!fs::exists(run / "search.json"))
-    return search::read_measured(store::Database(run / "heed.db", store::Database::kReadOnly));
-  const Json result = store::read_json_object(run / "search.json");
-  std::vector<search::MeasuredModel> models;
-  for (const auto& [list, role] :
-       {std::pair{"models", kModel}, {"dominated", kModel}, {"dropped", kModel}, {"baselines", kBaseline}}) {
-    for (const Json& found : result.at(list)) models.push_back({role, found});
-  }
-  return models;
-}
-
 RunView read(const fs::path& run) {
   RunView view;
-  const Json config = store::read_json_object(run / "config.json");
-  if (!config.contains("space_says"))
-    throw failure(run.string(),
-                  ": this search was made by an earlier heed; search again, with another folder");
-  const spec::Space space = spec::read_space(config.at("space_says"), (run / "config.json").string());
+  const Json config = spec::with_space_definition(store::read_json_object(run / "config.json"));
+  if (!config.contains(spec::kSpaceDefinition))
+    throw usage_error(run.string(),
+                      ": this search was made by an earlier version of heed; search again in another folder");
+  const spec::Space space =
+      spec::read_space(config.at(spec::kSpaceDefinition), (run / "config.json").string());
   const Json limits = config.value("limits", Json::object());
   view.json = {{"space", config.at("space")},
                {"about", space.about},
@@ -240,7 +215,7 @@ RunView read(const fs::path& run) {
   if (fs::exists(run / "blocks.json"))
     view.try_to([&] { table = store::read_json_object(run / "blocks.json"); });
   const spec::Space by_block = search::by_block(space);
-  Parts parts(by_block, table);
+  BlockIndex parts(by_block, table);
   view.try_to([&] {
     Json lists = empty_candidates();
     const std::vector<search::Evaluated> all = read_candidates(run, space, parts, lists);
@@ -249,11 +224,12 @@ RunView read(const fs::path& run) {
   });
   const bool done = fs::exists(run / "pareto.csv");
   view.try_to([&] {
-    for (const search::MeasuredModel& found : measured_models(run))
-      view.json["models"].push_back(model_json(found, run, by_block, parts));
+    for (const search::MeasuredModel& found : search::read_measured_models(run))
+      view.json["models"].push_back(model_json(found, run, parts));
   });
   if (done && view.json["models"].empty())
-    view.problems.push_back("search.json is missing: made by an earlier heed? Measured models are not shown");
+    view.problems.push_back(
+        "search.json is missing: made by an earlier version of heed? Measured models are not shown");
   view.json["blocks"] = parts.all_blocks();
   view.json["frames"] = parts.all_frames();
   const bool empty = view.json["candidates"]["score"].empty() && !store::is_in_use(run);
@@ -264,8 +240,7 @@ RunView read(const fs::path& run) {
 }  // namespace
 
 View search_view() {
-  return {"search", [](const fs::path& run) { return fs::exists(run / "heed.db"); },
-          []() -> Reading { return read; }};
+  return {"search", store::RunKind::kSearch, []() -> Reading { return read; }};
 }
 
 }  // namespace heed::report

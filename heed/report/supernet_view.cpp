@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMoments = 200, kPoints = 1000;
 
-// A file of a seed, as far as it was read.
+// A file of a seed, read so far.
 struct Log {
   explicit Log(const fs::path& file) : reader(file) {}
   void read_on() {
@@ -41,7 +41,7 @@ Json course_of(const std::vector<Json>& lines, const search::SupernetSettings& s
     if (static_cast<int64_t>(layers.size()) != settings.layers ||
         lines[at].at("by_layer").get<std::string>().size() != layers.size() ||
         std::ranges::any_of(layers, [&](const auto& l) { return l.size() != settings.letters.size(); }))
-      throw failure("theta.jsonl: iteration ", lines[at].at("step").dump(), " is of another supernet");
+      throw damaged_error("theta.jsonl: iteration ", lines[at].at("step").dump(), " is of another supernet");
     for (auto& [name, list] : course.items()) list.push_back(lines[at].at(name));
   }
   return course;
@@ -82,7 +82,7 @@ Json read_seed(const fs::path& folder, int64_t number, const search::SupernetSet
     });
   const std::string by_layer = seed["by_layer"];
   std::string found = by_layer;
-  std::erase(found, 'i');
+  std::erase(found, spec::kIdentity);
   seed["arch"] = found.empty() ? "" : spec::format_arch(found);
   if (!by_layer.empty()) seed["slices"] = search::slices_json(by_layer, settings.letters);
   return seed;
@@ -136,18 +136,10 @@ RunView read(const fs::path& run, Logs& logs) {
   return view;
 }
 
-bool is_in(const fs::path& run) {
-  try {
-    return store::read_json_object(run / "config.json").value("strategy", Json()) == "supernet";
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 }  // namespace
 
 View supernet_view() {
-  return {"supernet", is_in, []() -> Reading {
+  return {"supernet", store::RunKind::kSupernet, []() -> Reading {
             return [logs = Logs()](const fs::path& run) mutable { return read(run, logs); };
           }};
 }

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kPoints = 2000, kEvaluations = 1000, kSamples = 200;  // that are shown, about
+constexpr size_t kPoints = 2000, kEvaluations = 1000, kSamples = 200;  // shown, approximately
 
 struct Step {
   static constexpr const char* kNames[] = {
@@ -36,12 +36,12 @@ double number_in(const Json& line, const char* name) {
   return found != line.end() && found->is_number() ? found->get<double>() : NAN;
 }
 
-// metrics.jsonl, as far as it was read.
+// metrics.jsonl, read so far.
 class Metrics {
  public:
   explicit Metrics(const fs::path& file) : file_(file), log_(file) {}
 
-  // Lines that lack a step or a loss are left out, and that is told once.
+  // Lines without a step or a loss are left out and reported once.
   void read_on() {
     log_.read_on([this](const Json& line) { add(line); },
                  [this] {
@@ -49,8 +49,9 @@ class Metrics {
                    lines_ = first_bad_ = bad_ = 0;
                  });
     if (bad_ > 0)
-      throw failure(file_.string(), ": line ", first_bad_, bad_ > 1 ? text(" and ", bad_ - 1, " more") : "",
-                    " without a number for step or loss; left out");
+      throw damaged_error(file_.string(), ": line ", first_bad_,
+                          bad_ > 1 ? text(" and ", bad_ - 1, " more") : "",
+                          " without a number for step or loss; left out");
   }
 
   double steps_made() const { return steps_.empty() ? 0 : steps_.back().values[0]; }
@@ -112,7 +113,7 @@ class Metrics {
   int64_t lines_ = 0, first_bad_ = 0, bad_ = 0;
 };
 
-// samples.jsonl, as far as it was read.
+// samples.jsonl, read so far.
 class Samples {
  public:
   explicit Samples(const fs::path& file) : log_(file) {}
@@ -174,8 +175,7 @@ RunView read(const fs::path& run, Logs& logs) {
 }  // namespace
 
 View training_view() {
-  return {"training", [](const fs::path& run) { return fs::exists(run / "config.json"); },
-          []() -> Reading {
+  return {"training", store::RunKind::kTrain, []() -> Reading {
             return [logs = std::optional<Logs>()](const fs::path& run) mutable {
               if (!logs) logs.emplace(run);
               return read(run, *logs);

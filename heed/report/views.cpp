@@ -8,7 +8,7 @@
 
 namespace heed::report {
 
-// The list of views. The first that knows a folder reads it.
+// The list of views: one for each kind of run, and one for profiles.
 const Registry<View>& views() {
   static const Registry<View> list("view", {
                                                search_view(),
@@ -21,13 +21,13 @@ const Registry<View>& views() {
 }
 
 std::string state_of(const std::filesystem::path& run, bool done) {
-  return store::is_in_use(run) ? "going on" : done ? "done" : "stopped";
+  return store::is_in_use(run) ? "running" : done ? "done" : "stopped";
 }
 
 std::vector<size_t> thinned(size_t count, size_t most) {
   const size_t every = std::max<size_t>(1, (count + most - 1) / most);
   std::vector<size_t> places;
-  // From the end, so that the last is there.
+  // From the end, so that the last is included.
   for (size_t at = count; at > 0; at = at > every ? at - every : 0) places.push_back(at - 1);
   if (!places.empty() && places.back() != 0) places.push_back(0);
   std::reverse(places.begin(), places.end());

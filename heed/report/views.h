@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "heed/base/registry.h"
+#include "heed/store/run_folder.h"
 
 namespace heed::report {
 
-// What a view says of a run; document.ts has the fields. "state" is part of it.
+// What a view reports about a run; document.ts has the fields. "state" is one of them.
 struct RunView {
   Json json = Json::object();
   std::vector<std::string> problems;
 
-  // Runs `body`; what it throws becomes a problem.
+  // Runs `body`; an exception becomes a problem.
   template <class Body>
   void try_to(const Body& body) {
     try {
@@ -26,12 +27,12 @@ struct RunView {
   }
 };
 
-// Reads a run, again and again while it goes on; what it keeps of long files it need not read twice.
+// Reads a run, repeatedly while it is running; it keeps long files so as not to read them twice.
 using Reading = std::function<RunView(const std::filesystem::path& run)>;
 
 struct View {
-  std::string name;  // the document's "kind"
-  bool (*is_in)(const std::filesystem::path& run);
+  std::string name;                     // the document's "kind"
+  std::optional<store::RunKind> shows;  // none: the profile of a device, which is a file
   Reading (*begin)();
 };
 
@@ -43,15 +44,14 @@ View training_view();
 
 const Registry<View>& views();
 
-// "going on" while a process works in the folder, otherwise "done" or "stopped".
+// "running" while a process works in the folder, otherwise "done" or "stopped".
 std::string state_of(const std::filesystem::path& run, bool done);
 
-// At most about `most` of so many places, evenly spread, the first and the last among them.
+// About `most` of `count` indices at most, evenly spread, including the first and the last.
 std::vector<size_t> thinned(size_t count, size_t most);
 
-// Places in long lists of equal length through which curves of at most about `most` points can be drawn: the
-// smallest and the largest value of each list in every stretch, the first and the last place. All of them if
-// they are few.
+// Indices into long lists of equal length that give curves of about `most` points at most: the smallest and
+// the largest value of each list in every interval, the first and the last. All indices if they are few.
 std::vector<size_t> outline(size_t count, size_t most,
                             const std::vector<std::function<double(size_t place)>>& lists);
 

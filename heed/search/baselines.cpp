@@ -11,11 +11,11 @@ std::vector<Baseline> baselines(const spec::Space& space) {
     spec::ModelSpec model = space.model;
     model.arch = text("(sf)x", layers);
     model.width = gpt2 ? 768 : 512;
-    model.heads = {gpt2 ? 12 : 8};
-    model.inner = {gpt2 ? 3072 : 2048};
-    model.embedding_width = 0;
-    model.division = 1;
-    model.vocabulary = space.vocabulary.front();
+    model.sizes["heads"] = {gpt2 ? 12 : 8};
+    model.sizes["inner"] = {gpt2 ? 3072 : 2048};
+    model.embedding.width = 0;
+    model.embedding.division = 1;
+    model.embedding.vocabulary = space.vocabulary.front();
     all.push_back({text(gpt2 ? "gpt2-" : "transformer-xl-", layers, "-layers"), model});
   }
   return all;

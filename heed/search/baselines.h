@@ -1,4 +1,4 @@
-// Published models of other depths, to hold a frontier against.
+// Published models of several depths, to compare a frontier with.
 #pragma once
 
 #include <string>

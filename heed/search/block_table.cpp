@@ -6,35 +6,44 @@
 namespace heed::search {
 namespace {
 
-constexpr std::string_view kLetters = "sfrai";
-
-Json number(int64_t value) { return value > 0 ? Json(value) : Json(); }
 Json milliseconds(double seconds) { return seconds > 0 ? Json(1e3 * seconds) : Json(); }
 
 }  // namespace
 
 spec::Space by_block(spec::Space space) {
   space.layer.clear();
-  for (const char letter : kLetters) space.layer.emplace_back(1, letter);
+  for (const spec::Letter& row : spec::letters()) space.layer.emplace_back(1, row.letter);
   return space;
 }
 
-std::vector<spec::Layer> blocks_of(const spec::Space& space, const spec::Layer& layer) {
-  std::vector<spec::Layer> blocks;
-  for (const char letter : space.layer.at(static_cast<size_t>(layer.kind))) {
-    const bool recurs = letter == 'r' || letter == 'a';
-    blocks.push_back({static_cast<int64_t>(kLetters.find(letter)), letter == 's' ? layer.heads : 0,
-                      letter == 'f' ? layer.inner : 0, recurs ? layer.projection : 0});
-  }
-  return blocks;
+spec::Layer as_layer(const spec::Block& block) {
+  const auto row = std::ranges::find(spec::letters(), block.letter, &spec::Letter::letter);
+  return {row - spec::letters().begin(), block.sizes};
 }
 
-Json block_json(int64_t width, const spec::Layer& block, const Cost& cost) {
-  return {{"letter", std::string(1, kLetters.at(static_cast<size_t>(block.kind)))},
+Json letters_json() {
+  Json letters = Json::array();
+  for (const spec::Letter& row : spec::letters()) {
+    Json sizes = Json::array();
+    for (const spec::Size& size : row.sizes) sizes.push_back({{"name", size.name}, {"title", size.title}});
+    letters.push_back({{"letter", std::string(1, row.letter)},
+                       {"name", row.name},
+                       {"identity", row.letter == spec::kIdentity},
+                       {"sizes", sizes}});
+  }
+  return letters;
+}
+
+Json sizes_json(const spec::Block& block) {
+  Json json = Json::object();
+  for (const spec::Size& size : spec::letter_row(block.letter).sizes) json[size.name] = block[size.name];
+  return json;
+}
+
+Json block_json(int64_t width, const spec::Block& block, const Cost& cost) {
+  return {{"letter", std::string(1, block.letter)},
           {"width", width},
-          {"heads", number(block.heads)},
-          {"inner", number(block.inner)},
-          {"projection", number(block.projection)},
+          {"sizes", sizes_json(block)},
           {"parameters", cost.total},
           {"bytes", cost.resident},
           {"ms", milliseconds(cost.latency)}};
@@ -58,9 +67,9 @@ Json block_table(const spec::Space& space, const measure::DeviceProfile* profile
   for (const int64_t width : space.width) {
     std::set<spec::Layer> seen;
     for (const spec::Layer& layer : space.options(width)) {
-      for (const spec::Layer& block : blocks_of(space, layer)) {
-        if (seen.insert(block).second)
-          blocks.push_back(block_json(width, block, costs->of_layer(width, block)));
+      for (const spec::Block& block : space.blocks_of(layer)) {
+        if (seen.insert(as_layer(block)).second)
+          blocks.push_back(block_json(width, block, costs->of_layer(width, as_layer(block))));
       }
     }
   }

@@ -1,22 +1,25 @@
-// What models are made of, block by block, and what each costs: for whoever wants to look into a model.
+// The blocks of models and the cost of each, for showing a model block by block.
 #pragma once
 
 #include "heed/search/profiled_costs.h"
 
 namespace heed::search {
 
-// The space with every block as a layer of its own.
+// The space with every block as a separate layer.
 spec::Space by_block(spec::Space space);
-// The layers of by_block() that a layer of `space` consists of.
-std::vector<spec::Layer> blocks_of(const spec::Space& space, const spec::Layer& layer);
+// The layer of by_block() that is this block.
+spec::Layer as_layer(const spec::Block& block);
 
-Json block_json(int64_t width, const spec::Layer& block, const Cost& cost);
+// The table of letters, for the page: [{letter, name, identity, sizes: [{name, title}]}].
+Json letters_json();
+// {size: value} of the sizes that the block has.
+Json sizes_json(const spec::Block& block);
+Json block_json(int64_t width, const spec::Block& block, const Cost& cost);
 Json frame_json(const spec::Frame& frame, const Cost& cost);
 
-// {"blocks": [{letter, width, heads, inner, projection, parameters, bytes, ms}],
+// {"blocks": [{letter, width, sizes, parameters, bytes, ms}],
 //  "frames": [{width, embedding_width, division, vocabulary, parameters, bytes, ms}]}
-// of all that the space can be made of. Without a profile every ms is null; one that lacks a piece is an
-// Error.
+// of everything in the space. Without a profile every ms is null; throws if the profile lacks a piece.
 Json block_table(const spec::Space& space, const measure::DeviceProfile* profile);
 
 }  // namespace heed::search

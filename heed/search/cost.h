@@ -1,4 +1,4 @@
-// What a model costs, as the sum of what its layers and the frame around them cost.
+// The cost of a model: the sum of the costs of its layers and of the frame around them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct Cost {
   int64_t decoder = 0;   // parameters without embedding and output
   int64_t total = 0;     // all parameters
   int64_t resident = 0;  // bytes of weights and state
-  int64_t arena = 0;     // bytes of a run; one after the other, layers use the same
+  int64_t arena = 0;     // bytes of a run; layers reuse the same memory
 
   int64_t memory() const { return resident + arena; }
   Cost& operator+=(const Cost& part) {
@@ -40,7 +40,7 @@ class Costs {
   }
 };
 
-// What a device may spend.
+// The limits of a device.
 struct Limits {
   double latency = INFINITY;   // seconds
   int64_t memory = INT64_MAX;  // bytes, planned
@@ -50,7 +50,7 @@ struct Limits {
   }
 };
 
-// A candidate with what it costs and how good it should be.
+// A candidate with its cost and estimated quality.
 struct Evaluated {
   spec::Candidate candidate;
   Cost cost;

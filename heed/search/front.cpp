@@ -53,7 +53,7 @@ std::vector<size_t> non_dominated(const std::vector<Placed>& points) {
   std::vector<size_t> kept;
   Staircase before;  // of points with a score that is as good or better
   for (size_t begin = 0, end = 0; begin < points.size(); begin = end) {
-    // Points that agree in all three stand together.
+    // Points that agree in all three are adjacent.
     const Placed& p = points[begin];
     while (end < points.size() && points[end].score == p.score && points[end].latency == p.latency &&
            points[end].memory == p.memory)
@@ -81,7 +81,7 @@ std::vector<size_t> strict(const std::vector<Placed>& points) {
 // Corners of the lower convex hull of cost over score, from the cheapest point to the best.
 void add_hull(const std::vector<Placed>& points, double Point::*cost, std::set<size_t>& corners) {
   std::vector<Placed> hull;
-  // From the best score down; a corner turns the line left.
+  // From the best score down; at a corner the line turns left.
   for (const Placed& p : points) {
     while (hull.size() >= 2) {
       const Placed &a = hull[hull.size() - 2], &b = hull.back();

@@ -1,4 +1,4 @@
-// Frontiers: of score (higher is better), latency and memory (lower is better), what is worth keeping.
+// Pareto frontiers of score (higher is better), latency and memory (lower is better).
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@ namespace heed::search {
 
 enum class FrontRule {
   kNonDominated,  // no other is at least as good in all three and better in one
-  kStrict,        // no other is better in all three, as LiteTransformerSearch's code has it
-  kHull,          // on the lower convex hull of latency or of memory over score, as its paper has it
+  kStrict,        // no other is better in all three, as in LiteTransformerSearch's code
+  kHull,          // on the lower convex hull of latency or of memory over score, as in its paper
 };
 
 }  // namespace heed::search
@@ -28,18 +28,18 @@ struct EnumNames<search::FrontRule> {
 
 namespace heed::search {
 
-// What a frontier is made of.
+// A point of a frontier.
 struct Point {
   double score, latency, memory;
 };
 Point point_of(const Evaluated& model);
 
-// Places of those on the frontier, best score first. Of equal points all stay.
+// Indices of the points on the frontier, best score first. All of several equal points are kept.
 std::vector<size_t> front(std::span<const Point> points, FrontRule rule = FrontRule::kNonDominated);
 std::vector<size_t> front(std::span<const Evaluated> models, FrontRule rule = FrontRule::kNonDominated);
 
-// The volume between the frontier and a reference point, of latency and memory shares of the reference's and
-// score: to compare searches. Score is measured from 0.
+// The hypervolume between the frontier and a reference point, with latency and memory relative to the
+// reference, to compare searches. Score is measured from 0.
 double hypervolume(std::span<const Evaluated> all, double latency, double memory);
 
 }  // namespace heed::search

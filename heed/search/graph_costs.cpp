@@ -7,14 +7,14 @@ namespace heed::search {
 Cost GraphCosts::of_model(const spec::ModelSpec& model) const {
   const model::ParameterCount count = model::count_parameters(model);
   const graph::Memory memory =
-      graph::plan(*measure::build_timed(model, measure::prompt_use(space_.length))).memory;
+      graph::plan(*measure::build_timed(model, model::prompt_form(space_.length))).memory;
   return {0, count.decoder, count.total, memory.weights + memory.state, memory.arena};
 }
 
 spec::ModelSpec GraphCosts::between_small_ends(int64_t width, const std::vector<spec::Layer>& layers) const {
   spec::ModelSpec model = space_.model_of({{width, 0, 1, 1}, layers});
-  model.cutoffs.clear();
-  model.tie_projections = {true};
+  model.embedding.cutoffs.clear();
+  model.head.tie_projections = {true};
   return model;
 }
 

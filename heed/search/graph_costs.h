@@ -1,4 +1,4 @@
-// What graphs tell about costs, counted and planned: parameters and memory. Nothing runs.
+// Costs from graphs, counted and planned: parameters and memory. Nothing runs.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ class GraphCosts : public Costs {
   Cost of_frame(const spec::Frame& frame) override;
   Cost of_layer(int64_t width, const spec::Layer& layer) override;
 
-  // Of the whole, planned in one piece.
+  // Of the whole model, planned as one graph.
   Cost planned(const spec::Candidate& candidate) const;
 
  private:
-  // Layers between the smallest ends there are, and those ends alone.
+  // Layers between the smallest possible ends, and those ends alone.
   spec::ModelSpec between_small_ends(int64_t width, const std::vector<spec::Layer>& layers) const;
   Cost of_model(const spec::ModelSpec& model) const;
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kNeeded[] = {"n_layer", "d_model", "n_head", "d_inner", "n_token"};
 constexpr int64_t kMostLayers = 2048, kMostWidth = 1 << 24, kMostLength = 1 << 24;
-constexpr int64_t kLength = 192;  // of tables that do not say
+constexpr int64_t kLength = 192;  // of tables that do not state one
 
 // A JSON list in a cell, or one value for all.
 template <class Value>
@@ -53,10 +53,10 @@ std::string backbone_of(const Csv& csv, size_t row, const std::string& given, in
   if (attention == layers * (5 * width * width + 2 * width)) return "transformer-xl";
   if (attention == layers * (4 * width * width + 4 * width)) return "gpt2";
   throw usage_error(csv.place(row), ": attn_params is ", attention ? text(*attention) : "missing",
-                    ", which tells neither gpt2 nor transformer-xl; add a column backbone, or --backbone");
+                    ", which fits neither gpt2 nor transformer-xl; add a column backbone, or --backbone");
 }
 
-// As heed writes tables itself.
+// The format that heed writes.
 spec::ModelSpec model_in_full(const Csv& csv, size_t row) {
   const std::string what = csv.place(row) + ": spec";
   Json json;
@@ -80,23 +80,23 @@ spec::ModelSpec model_of(const Csv& csv, size_t row, const std::string& given) {
   spec::ModelSpec model = spec::backbones().find(backbone).settings();
   model.arch = text("(sf)x", layers);
   model.width = width;
-  model.heads = per_layer(csv, row, "n_head", layers);
-  model.inner = per_layer(csv, row, "d_inner", layers);
-  model.vocabulary = csv.integer(row, "n_token");
-  if (const auto length = stated(csv, row, "tgt_len")) model.context = *length;
+  model.sizes["heads"] = per_layer(csv, row, "n_head", layers);
+  model.sizes["inner"] = per_layer(csv, row, "d_inner", layers);
+  model.embedding.vocabulary = csv.integer(row, "n_token");
+  if (const auto length = stated(csv, row, "tgt_len")) model.embedding.context = *length;
   const int64_t embedding = stated(csv, row, "d_embed").value_or(-1);  // -1: as d_model
-  model.embedding_width = embedding == -1 || embedding == width ? 0 : embedding;
-  model.division = stated(csv, row, "div_val").value_or(1);
-  model.shared_position_bias = false;
-  model.scale_embedding = model.output_bias = true;
-  // The list ends where it leaves the vocabulary; what comes after does not count.
+  model.embedding.width = embedding == -1 || embedding == width ? 0 : embedding;
+  model.embedding.division = stated(csv, row, "div_val").value_or(1);
+  model.attention.shared_position_bias = false;
+  model.embedding.scale = model.head.bias = true;
+  // The list ends where it exceeds the vocabulary; later entries are ignored.
   if (!csv.at(row, "cutoffs").empty()) {
     for (const int64_t end : list<int64_t>(csv, row, "cutoffs")) {
-      if (end >= model.vocabulary) break;
-      model.cutoffs.push_back(end);
+      if (end >= model.embedding.vocabulary) break;
+      model.embedding.cutoffs.push_back(end);
     }
   }
-  if (!csv.at(row, "tie_projs").empty()) model.tie_projections = list<bool>(csv, row, "tie_projs");
+  if (!csv.at(row, "tie_projs").empty()) model.head.tie_projections = list<bool>(csv, row, "tie_projs");
   try {
     validate(model);
   } catch (const Error& error) {
@@ -105,11 +105,13 @@ spec::ModelSpec model_of(const Csv& csv, size_t row, const std::string& given) {
   return model;
 }
 
-// Tables do not tell how models were trained: for a score that trains, something that works for all of them.
+// Tables do not say how models were trained: a score that trains uses settings that work for all of them.
 spec::Recipe recipe_of(spec::ModelSpec model, int64_t length) {
   spec::Recipe recipe;
-  recipe.data.tokenizer = model.vocabulary <= 256 ? "bytes" : model.backbone == "gpt2" ? "bpe" : "words";
-  recipe.data.vocabulary = model.vocabulary <= 256 ? 0 : model.vocabulary;
+  recipe.data.tokenizer = model.embedding.vocabulary <= 256 ? "bytes"
+                          : model.backbone == "gpt2"        ? "bpe"
+                                                            : "words";
+  recipe.data.vocabulary = model.embedding.vocabulary <= 256 ? 0 : model.embedding.vocabulary;
   recipe.training.length = length;
   recipe.training.batch = 16;
   recipe.training.clip = 0.25;
@@ -159,10 +161,10 @@ std::vector<Mismatch> mismatches(const std::vector<TableRow>& rows) {
     const auto compare = [&](const char* column, std::optional<int64_t> stated, int64_t counted) {
       if (stated && *stated != counted) found.push_back({row.id, column, *stated, counted});
     };
-    compare("attn_params", row.stated.attention, count.parts.at(Part::kAttention));
-    compare("ffn_params", row.stated.feed_forward, count.parts.at(Part::kFeedForward));
+    compare("attn_params", row.stated.attention, count.groups.at(WeightGroup::kAttention));
+    compare("ffn_params", row.stated.feed_forward, count.groups.at(WeightGroup::kFeedForward));
     compare("nonembedding_params", row.stated.decoder, count.decoder);
-    compare("embedding_params", row.stated.embedding, count.parts.at(Part::kEmbedding));
+    compare("embedding_params", row.stated.embedding, count.groups.at(WeightGroup::kEmbedding));
     compare("total_params", row.stated.total, count.total);
   }
   return found;

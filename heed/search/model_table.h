@@ -1,5 +1,5 @@
-// A table of models that were trained: one row each, in the columns in which LiteTransformerSearch's results
-// are published (docs/search.md).
+// A table of trained models: one row each, with the columns of LiteTransformerSearch's published results
+// (docs/search.md).
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct TableRow {
   std::optional<double> perplexity, latency;
 };
 
-// backbone: of rows that do not state one; "" to tell it from their attn_params. An Error names line and
+// backbone: of rows that do not state one; "" to infer it from their attn_params. Errors name line and
 // column.
 std::vector<TableRow> read_model_table(const std::filesystem::path& path, const std::string& backbone);
 
@@ -34,7 +34,7 @@ struct Mismatch {
   std::string id, column;
   int64_t stated, counted;
 };
-// Counts every model anew and compares.
+// Counts every model again and compares.
 std::vector<Mismatch> mismatches(const std::vector<TableRow>& rows);
 
 }  // namespace heed::search

@@ -13,7 +13,7 @@ void add_levels(std::span<const Point> points, double Point::*cost, size_t level
   for (const Point& p : points) least = std::min(least, p.*cost), most = std::max(most, p.*cost);
   for (size_t level = 0; level < levels; ++level) {
     const double share = levels == 1 ? 1 : static_cast<double>(level) / static_cast<double>(levels - 1);
-    // A little more than the level, so that rounding loses neither end.
+    // A little more than the level, so that rounding excludes neither end.
     const double limit = least * std::pow(most / least, share) * (1 + 1e-12);
     size_t best = points.size();
     for (size_t i = 0; i < points.size(); ++i) {
@@ -53,7 +53,7 @@ Picks pick(std::span<const Point> models) {
     if (faster(i, fastest)) fastest = i;
   }
   picks.cheap = picks.knee = picks.best;
-  // Scores may be anything, also below 0; where they are sizes their logarithm counts.
+  // Scores may be anything, even negative; if they are sizes their logarithm is used.
   const bool sizes = std::all_of(models.begin(), models.end(), [](const Point& p) { return p.score > 0; });
   const auto level = [&](size_t i) { return sizes ? std::log(models[i].score) : models[i].score; };
   const double within = models[picks.best].score - 0.01 * std::abs(models[picks.best].score);

@@ -1,4 +1,4 @@
-// Which models of a frontier, that may hold very many, to look at and to recommend.
+// Which models of a frontier, which may be very large, to show and to recommend.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ namespace heed::search {
 std::vector<size_t> spread(std::span<const Point> frontier, size_t count);
 
 struct Picks {
-  size_t best = 0;  // the highest score
-  size_t knee = 0;  // where more latency begins to bring less score: farthest above the line between the ends
+  size_t best = 0;   // the highest score
+  size_t knee = 0;   // where more latency starts to add less score: farthest above the line between the ends
   size_t cheap = 0;  // the fastest within 1% of the best score
 };
 // At least one point.

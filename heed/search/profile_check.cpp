@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "heed/measure/session_timing.h"
 #include "heed/measure/timed_model.h"
+#include "heed/measure/timing.h"
 #include "heed/search/strategies/genes.h"
 
 namespace heed::search {
@@ -16,7 +16,8 @@ ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfil
   std::vector<spec::ModelSpec> models;
   for (int64_t attempts = 0; static_cast<int64_t>(models.size()) < count; ++attempts) {
     if (attempts > 1000 * count)
-      throw failure("hardly any random model of ", space.name, " has as many parameters as it asks for");
+      throw infeasible_error("hardly any random model of ", space.name,
+                             " has as many parameters as it asks for");
     const auto candidate = pool.decode(pool.draw(rng));
     if (!candidate) continue;
     const Cost cost = costs.of(*candidate);

@@ -21,7 +21,7 @@ struct ProfileCheck {
   Errors apart;
 };
 
-// Draws models that the profile was not made from and measures them whole, in turns.
+// Draws models that the profile was not made from and measures them as a whole, interleaved.
 ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfile& profile, int64_t count,
                            const std::function<void(size_t done, size_t all)>& progress);
 

@@ -1,5 +1,5 @@
-// Costs with latencies from the device's profile, and how that is filled: every piece of a space is timed
-// inside a model of about the size that models have, so that its weights are as cold as they will be.
+// Costs with latencies from the device's profile, and how it is filled: every piece of a space is timed
+// inside a model of realistic size, so that its weights are as cold in the cache as they will be.
 #pragma once
 
 #include "heed/measure/device_profile.h"
@@ -12,7 +12,7 @@ class ProfiledCosts : public GraphCosts {
   ProfiledCosts(const spec::Space& space, const measure::DeviceProfile& profile)
       : GraphCosts(space), space_(space), profile_(profile) {}
 
-  // An Error if a piece was not timed yet.
+  // Throws if a piece was not timed yet.
   Cost of_frame(const spec::Frame& frame) override;
   Cost of_layer(int64_t width, const spec::Layer& layer) override;
 
@@ -29,7 +29,7 @@ struct ProfileProgress {
   size_t done = 0, all = 0;  // timings: pieces, each in several rounds
   double share = 0;          // of the work
 };
-// Times what the profile does not hold yet. Saved group by group: what was measured is never lost.
+// Times the pieces missing from the profile. Saved group by group: no measurement is lost.
 void fill_profile(const spec::Space& space, measure::DeviceProfile& profile,
                   const std::function<void(const ProfileProgress&)>& progress);
 

@@ -1,12 +1,57 @@
 #include "heed/search/records.h"
 
 #include "heed/base/json.h"
+#include "heed/store/json_file.h"
 
 namespace heed::search {
+namespace {
 
 using store::Statement;
 
-Records::Records(const std::filesystem::path& folder) : database_(folder / "heed.db") {
+constexpr const char* kDatabase = "heed.db";
+
+std::vector<RecordedEvaluation> evaluations_in(const store::Database& database) {
+  std::vector<RecordedEvaluation> all;
+  Statement rows(
+      database,
+      "SELECT key, score, latency, decoder, total, resident, arena FROM evaluations ORDER BY rowid");
+  while (rows.step())
+    all.push_back({rows.text(0),
+                   {rows.real(2), rows.integer(3), rows.integer(4), rows.integer(5), rows.integer(6)},
+                   rows.real(1)});
+  return all;
+}
+
+// Before the search ends.
+std::vector<MeasuredModel> measured_in(const store::Database& database) {
+  if (!Statement(database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'models'").step())
+    return {};
+  std::vector<MeasuredModel> all;
+  Statement models(database, "SELECT baseline, key, model FROM models ORDER BY rowid");
+  Statement rounds(database,
+                   "SELECT median, low, high, runs, bytes FROM measurements WHERE key = ? ORDER BY round");
+  while (models.step()) {
+    std::vector<measure::Timing> timings;
+    int64_t bytes = 0;
+    const std::string key = models.text(1);
+    for (rounds.with(std::string_view(key)); rounds.step();) {
+      timings.push_back(
+          {rounds.real(0), rounds.real(1), rounds.real(2), static_cast<int>(rounds.integer(3))});
+      bytes = std::max(bytes, rounds.integer(4));
+    }
+    if (timings.empty()) continue;
+    const measure::Timing whole = measure::combine(timings);
+    Json model = parse_json(models.text(2));
+    model["measured_seconds"] = {{"median", whole.median}, {"low", whole.low}, {"high", whole.high}};
+    model["measured_bytes"] = bytes;
+    all.push_back({models.integer(0) ? ModelRole::kBaseline : ModelRole::kModel, std::move(model)});
+  }
+  return all;
+}
+
+}  // namespace
+
+Records::Records(const std::filesystem::path& folder) : database_(folder / kDatabase) {
   database_.transaction([&] {
     database_.execute(
         "CREATE TABLE IF NOT EXISTS evaluations (key TEXT PRIMARY KEY, spec TEXT NOT NULL, score REAL NOT "
@@ -22,10 +67,8 @@ Records::Records(const std::filesystem::path& folder) : database_(folder / "heed
         "CREATE TABLE IF NOT EXISTS models (name TEXT PRIMARY KEY, baseline INTEGER NOT NULL, key TEXT NOT "
         "NULL, model TEXT NOT NULL)");
   });
-  Statement rows(database_, "SELECT key, score, latency, decoder, total, resident, arena FROM evaluations");
-  while (rows.step())
-    known_[rows.text(0)] = {
-        {rows.real(2), rows.integer(3), rows.integer(4), rows.integer(5), rows.integer(6)}, rows.real(1)};
+  for (RecordedEvaluation& evaluation : evaluations_in(database_))
+    known_[evaluation.key] = std::move(evaluation);
   Statement measured(database_, "SELECT key, round, median, low, high, runs, bytes FROM measurements");
   while (measured.step())
     measured_[{measured.text(0), measured.integer(1)}] = {
@@ -55,7 +98,7 @@ void Records::save(const std::vector<std::pair<std::string, Evaluated>>& batch,
           .run();
     }
   });
-  for (const auto& [key, e] : batch) known_[key] = {e.cost, e.score};
+  for (const auto& [key, e] : batch) known_[key] = {key, e.cost, e.score};
 }
 
 std::optional<measure::WholeTiming> Records::measurement(const std::string& key, int64_t round) const {
@@ -82,30 +125,21 @@ void Records::save(const std::string& key, const FoundModel& model, ModelRole ro
       .run();
 }
 
-std::vector<MeasuredModel> read_measured(const store::Database& database) {
-  if (!Statement(database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'models'").step())
-    return {};
-  std::vector<MeasuredModel> all;
-  Statement models(database, "SELECT baseline, key, model FROM models ORDER BY rowid");
-  Statement rounds(database,
-                   "SELECT median, low, high, runs, bytes FROM measurements WHERE key = ? ORDER BY round");
-  while (models.step()) {
-    std::vector<measure::Timing> timings;
-    int64_t bytes = 0;
-    const std::string key = models.text(1);
-    for (rounds.with(std::string_view(key)); rounds.step();) {
-      timings.push_back(
-          {rounds.real(0), rounds.real(1), rounds.real(2), static_cast<int>(rounds.integer(3))});
-      bytes = std::max(bytes, rounds.integer(4));
-    }
-    if (timings.empty()) continue;
-    const measure::Timing whole = measure::combine(timings);
-    Json model = parse_json(models.text(2));
-    model["measured_seconds"] = {{"median", whole.median}, {"low", whole.low}, {"high", whole.high}};
-    model["measured_bytes"] = bytes;
-    all.push_back({models.integer(0) ? ModelRole::kBaseline : ModelRole::kModel, std::move(model)});
+std::vector<RecordedEvaluation> read_evaluations(const std::filesystem::path& folder) {
+  return evaluations_in(store::Database(folder / kDatabase, store::Database::kReadOnly));
+}
+
+std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& folder) {
+  using enum ModelRole;
+  if (!std::filesystem::exists(folder / "search.json"))
+    return measured_in(store::Database(folder / kDatabase, store::Database::kReadOnly));
+  const Json result = store::read_json_object(folder / "search.json");
+  std::vector<MeasuredModel> models;
+  for (const auto& [list, role] :
+       {std::pair{"models", kModel}, {"dominated", kModel}, {"dropped", kModel}, {"baselines", kBaseline}}) {
+    for (const Json& found : result.at(list)) models.push_back({role, found});
   }
-  return all;
+  return models;
 }
 
 }  // namespace heed::search

@@ -1,4 +1,5 @@
-// What a search has found out so far, in heed.db of its folder.
+// The evaluations and measurements of a search, in heed.db of its folder: written by the search, read by the
+// report.
 #pragma once
 
 #include <map>
@@ -9,6 +10,13 @@
 #include "heed/store/database.h"
 
 namespace heed::search {
+
+// A candidate that was evaluated, under its name in the space.
+struct RecordedEvaluation {
+  std::string key;
+  Cost cost;
+  double score = 0;
+};
 
 enum class ModelRole { kModel, kBaseline };
 
@@ -28,21 +36,20 @@ class Records {
   void save(const std::string& key, const FoundModel& model, ModelRole role);
 
  private:
-  struct Known {
-    Cost cost;
-    double score;
-  };
   store::Database database_;
-  std::map<std::string, Known> known_;
+  std::map<std::string, RecordedEvaluation> known_;
   std::map<std::pair<std::string, int64_t>, measure::WholeTiming> measured_;
 };
 
-// Models that were measured at least once, as search.json has them, with their role: what is known before a
-// search ends. None in a database of an earlier heed.
+// Every evaluation, in the order in which they were made. The database is not changed.
+std::vector<RecordedEvaluation> read_evaluations(const std::filesystem::path& folder);
+
+// Models that were measured at least once, as search.json has them, with their role: its models, or what is
+// known before the search ends. None in a database of an earlier version.
 struct MeasuredModel {
   ModelRole role;
   Json model;
 };
-std::vector<MeasuredModel> read_measured(const store::Database& database);
+std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& folder);
 
 }  // namespace heed::search

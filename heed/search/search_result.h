@@ -1,4 +1,4 @@
-// What a search ends with, and how it is written into its folder.
+// The result of a search, and how it is written into its folder.
 #pragma once
 
 #include <filesystem>
@@ -23,9 +23,9 @@ struct FoundModel {
 
 struct SearchResult {
   std::vector<FoundModel> models;     // fastest first; within the limits and on the frontier, as measured
-  std::vector<FoundModel> dominated;  // measured to be no better than another in anything
+  std::vector<FoundModel> dominated;  // measured not to be better than another in anything
   std::vector<FoundModel> dropped;    // measured beyond a limit
-  std::vector<FoundModel> baselines;  // within no limits
+  std::vector<FoundModel> baselines;  // without limits
   size_t evaluated = 0;               // candidates
   size_t frontier = 0;                // of them on the frontier, by prediction
   double seconds_profile = 0, seconds_search = 0, seconds_measure = 0;
@@ -35,7 +35,7 @@ Json to_json(const FoundModel& model);
 // The folder's search.json.
 Json to_json(const SearchResult& result);
 
-// A baseline is trained as what it is held against.
+// A baseline is trained like the models it is compared with.
 spec::Recipe baseline_recipe(const spec::Space& space, const std::vector<Evaluated>& frontier,
                              const std::string& name, const spec::ModelSpec& model);
 

@@ -5,10 +5,12 @@
 #include <limits>
 #include <numeric>
 
+#include "heed/search/front.h"
+
 namespace heed::search {
 namespace {
 
-// Places in order of `before`; equal ones stay in theirs.
+// Indices sorted by `before`, stable.
 template <class Before>
 std::vector<size_t> sorted(size_t count, const Before& before) {
   std::vector<size_t> order(count);
@@ -73,14 +75,12 @@ double common_ratio(std::span<const double> perplexity, std::span<const double> 
 }
 
 std::vector<size_t> frontier(std::span<const double> first, std::span<const double> second) {
-  std::vector<size_t> front;
-  for (const size_t i : sorted(first.size(), [&](size_t a, size_t b) {
-         return first[a] < first[b] || (first[a] == first[b] && second[a] < second[b]);
-       })) {
-    const bool equal = !front.empty() && first[front.back()] == first[i] && second[front.back()] == second[i];
-    if (front.empty() || second[i] < second[front.back()] || equal) front.push_back(i);
-  }
-  return front;
+  std::vector<Point> points;
+  for (size_t i = 0; i < first.size(); ++i) points.push_back({-second[i], first[i], 0});
+  std::vector<size_t> kept = front(points);
+  std::sort(kept.begin(), kept.end());  // so that equal ones keep their original order
+  std::stable_sort(kept.begin(), kept.end(), [&](size_t a, size_t b) { return first[a] < first[b]; });
+  return kept;
 }
 
 double distance_of_frontiers(std::span<const double> perplexity, std::span<const double> score,

@@ -1,4 +1,4 @@
-// How well a score ranks models, as LiteTransformerSearch judges it (Javaheripi and others 2022).
+// How well a score ranks models, as LiteTransformerSearch measures it (Javaheripi and others 2022).
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,23 @@
 
 namespace heed::search {
 
-// Ranks from 1, equal values share the mean of theirs.
+// Ranks from 1; equal values share the mean of their ranks.
 std::vector<double> ranks(std::span<const double> values);
-// Spearman's coefficient: Pearson's of the ranks. Not a number for fewer than two values, or equal ones.
+// Spearman's coefficient: Pearson's of the ranks. NaN for fewer than two values, or equal ones.
 double spearman(std::span<const double> a, std::span<const double> b);
 
-// The `percent` of models with the lowest perplexity, best first, equal ones in their order: floor(percent
-// N / 100) of them.
+// The floor(percent N / 100) models with the lowest perplexity, best first, equal ones in their original
+// order.
 std::vector<size_t> best_by_perplexity(std::span<const double> perplexity, int64_t percent);
 // Spearman's coefficient of score and negative perplexity among those.
 double spearman_of_best(std::span<const double> perplexity, std::span<const double> score, int64_t percent);
 // Of the best `percent` by perplexity, the share that is also among as many of the highest scores.
 double common_ratio(std::span<const double> perplexity, std::span<const double> score, int64_t percent);
 
-// Points of which no other is at least as good in both and better in one; lower is better in both. In order
-// of the first.
+// The non-dominated points; lower is better in both coordinates. Sorted by the first.
 std::vector<size_t> frontier(std::span<const double> first, std::span<const double> second);
-// How far perplexities on the frontier by score lie from those on the true frontier at the nearest latency,
-// as a mean share.
+// The mean relative distance of perplexities on the frontier by score from those on the true frontier at the
+// nearest latency.
 double distance_of_frontiers(std::span<const double> perplexity, std::span<const double> score,
                              std::span<const double> latency);
 

@@ -7,6 +7,7 @@
 #include "heed/base/csv.h"
 #include "heed/base/files.h"
 #include "heed/search/strategies/genes.h"
+#include "heed/train/resuming.h"
 
 namespace heed::search {
 namespace {
@@ -53,8 +54,11 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedM
     throw usage_error("rank: --models is ", request.models, "; a ranking needs 2 or more");
   const bool per_byte = request.space.vocabulary.size() > 1;
   std::vector<TableRow> rows;
-  std::string csv =
-      "id,arch,width,heads,inner,projection,embedding_width,division,vocabulary,tgt_len,valid_ppl,spec\n";
+  std::vector<std::string> settings = {"arch", "width", "embedding_width", "division", "vocabulary"};
+  for (const spec::Size& size : spec::sizes()) settings.push_back(size.name);
+  std::string csv = "id";
+  for (const std::string& setting : settings) csv += "," + setting;
+  csv += ",tgt_len,valid_ppl,spec\n";
   for (const spec::Candidate& candidate : draw_models(request)) {
     char name[16];
     std::snprintf(name, sizeof name, "m%03zu", rows.size() + 1);
@@ -67,7 +71,7 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedM
     run.record = request.record;
     Observer inner(observer);
     const train::RunResult result = train::run_training(run, inner);
-    if (!result.finished) throw Error("interrupted; the same command goes on", kInterrupted);
+    if (!result.finished) throw train::interrupted_run();
     TableRow row;
     row.id = name;
     row.recipe = run.recipe;
@@ -77,8 +81,7 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedM
     if (result.best_step > 0) row.perplexity = std::exp(nats);
     const Json spec = to_json(row.recipe.model);
     csv += csv_cell(row.id);
-    for (const char* key :
-         {"arch", "width", "heads", "inner", "projection", "embedding_width", "division", "vocabulary"})
+    for (const std::string& key : settings)
       csv += "," + csv_cell(spec[key].is_string() ? spec[key].get<std::string>() : spec[key].dump());
     csv += text(",", row.length, ",", row.perplexity ? text(*row.perplexity) : "", ",") +
            csv_cell(spec.dump()) + "\n";

@@ -1,5 +1,5 @@
-// Random models of a space, trained for real: the ground truth for scores that need no training, on anyone's
-// own text.
+// Random models of a space, trained: the ground truth for scores that need no training, on the user's own
+// text.
 #pragma once
 
 #include <filesystem>
@@ -18,17 +18,15 @@ struct TrainedModelsRequest {
   Json record;
 };
 
-class TrainedModelsObserver {
+class TrainedModelsObserver : public train::ResumableObserver {
  public:
-  virtual ~TrainedModelsObserver() = default;
   virtual void begin(int64_t model, const std::string& key) = 0;
   virtual void step(const train::StepReport& report) = 0;
-  virtual void note(const std::string& sentence) = 0;
-  virtual bool stop() = 0;
 };
 
-// One row each, and all of them in models.csv of the folder. Every model is a run in it that goes on where it
-// was interrupted. Where vocabularies differ, perplexities are per byte. Stopped: an Error (kInterrupted).
+// One row each, and all of them in models.csv of the folder. Every model is a run in it that resumes where it
+// was interrupted. If vocabularies differ, perplexities are per byte. Throws an interrupted Error when
+// stopped.
 std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedModelsObserver& observer);
 
 }  // namespace heed::search

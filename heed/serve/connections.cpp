@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kRequestTime = std::chrono::seconds(2);  // for all of a request: it comes from this machine
 constexpr auto kAnswerTime = std::chrono::seconds(5);   // for each part of an answer
 
-// Whether the socket is ready before the end of that time.
+// Whether the socket is ready within that time.
 bool ready(socket_t socket, short event, Clock::time_point end) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
@@ -31,7 +31,7 @@ class Connection : public httplib::Stream {
   bool is_readable() const override { return at_ < filled_ || ready(socket_, POLLIN, request_end_); }
   bool is_writable() const override {
     char byte;
-    // A page that went away has ended its side.
+    // A page that was closed has shut down its side.
     return ready(socket_, POLLOUT, Clock::now() + kAnswerTime) &&
            recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
   }

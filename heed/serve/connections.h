@@ -1,5 +1,5 @@
-// httplib's server, with a hold on its connections: a request has to come, and each part of an answer to go,
-// within a time in all, not within a time for each byte; and the end of the server ends them.
+// httplib's server with control over its connections: a whole request must arrive, and each part of an answer
+// be sent, within a time limit (the library's limit is per byte); stopping the server ends them.
 #pragma once
 
 #include <httplib.h>
@@ -11,11 +11,11 @@ namespace heed::serve {
 
 class HeldServer : public httplib::Server {
  public:
-  // No request is read and no answer goes on after this.
+  // No request is read and no answer is sent after this.
   void end_connections();
 
  private:
-  // One request each: a browser asks for three things, and who is silent would hold a thread.
+  // One request each: a browser needs three, and a silent client would hold a thread.
   bool process_and_close_socket(socket_t socket) override;
 
   std::mutex mutex_;

@@ -114,7 +114,7 @@ void RunWatch::watch() {
     const double begin = now_seconds();
     try {
       read_again();
-    } catch (const std::exception&) {  // a folder that goes away under our hands; the next look tells
+    } catch (const std::exception&) {  // the folder was removed while it was read; the next check reports it
     }
     pause = std::max(kEvery, (now_seconds() - begin) / kShare);
     lock.lock();

@@ -1,4 +1,4 @@
-// Runs on disk, read again when their files change. Readers on other threads wait for news.
+// Runs on disk, read again when their files change. Readers on other threads wait for changes.
 #pragma once
 
 #include <atomic>
@@ -21,11 +21,11 @@ class RunWatch {
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  // All runs, as report::document has them, in JSON, with the number of the last "change". Made once for all
-  // who ask before the next change.
+  // All runs, as report::document has them, in JSON, with the number of the last "change". Made once for
+  // all requests before the next change.
   std::shared_ptr<const std::string> document() const;
 
-  // One run as it became: the place in the document, and a counter over all changes.
+  // The new state of one run: its index in the document, and a counter over all changes.
   struct Change {
     int64_t number = 0;
     size_t place = 0;
@@ -34,7 +34,7 @@ class RunWatch {
   };
   // The latest change of each run after that number, oldest first; waits up to `seconds` for one.
   std::vector<Change> changes_after(int64_t number, double seconds) const;
-  void stop();  // nobody waits any more
+  void stop();  // wakes all waiting readers
 
  private:
   void read_again();
@@ -48,8 +48,8 @@ class RunWatch {
   mutable std::mutex mutex_;
   mutable std::condition_variable news_;
   Json document_;
-  mutable std::shared_ptr<const std::string> text_;  // of the document, once somebody has asked
-  std::vector<Change> changes_;                      // by place
+  mutable std::shared_ptr<const std::string> text_;  // of the document, made on the first request
+  std::vector<Change> changes_;                      // by index
   int64_t last_ = 0;
   bool stopped_ = false;
   std::thread thread_;

@@ -12,9 +12,9 @@ namespace heed::serve {
 namespace {
 
 constexpr const char* kHost = "127.0.0.1";
-constexpr int kListeners = 8;  // pages that wait for news at once
+constexpr int kListeners = 8;  // pages that wait for changes at once
 constexpr int kThreads = 4 + kListeners;
-constexpr double kHeartbeat = 10;  // seconds: a page that went away is noticed by then
+constexpr double kHeartbeat = 10;  // seconds: a closed page is noticed by then
 // What a page may do: run its own script, ask this server, and nothing else.
 constexpr const char* kPolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -67,12 +67,12 @@ struct Server::Parts {
     });
   }
 
-  // A page of another site can send its reader's browser here under a name of its own; it is not answered.
+  // A page of another site can send a browser here under its own host name (DNS rebinding); it is refused.
   bool refused(const httplib::Request& request, httplib::Response& response) const {
     const std::string host = request.get_header_value("Host"), here = text(":", port);
     const bool known = host == kHost + here || host == "localhost" + here ||
                        (port == 80 && (host == kHost || host == "localhost"));
-    // Browsers say so when the page that asks is of another site.
+    // Browsers send this header when the requesting page is from another site.
     const std::string site = request.get_header_value("Sec-Fetch-Site");
     const bool own = known && site != "cross-site" && site != "same-site";
     const bool asks = request.method == "GET" || request.method == "HEAD";
@@ -82,12 +82,12 @@ struct Server::Parts {
     return true;
   }
 
-  // What changed after that number, and from then on whatever does.
+  // The changes after that number, then every later one.
   void listen(int64_t after, httplib::Response& response) {
     if (++listeners > kListeners) {
       --listeners;
       response.status = 503;
-      response.set_content("too many pages listen; close one\n", "text/plain");
+      response.set_content("too many pages are open; close one\n", "text/plain");
       return;
     }
     response.set_chunked_content_provider(
@@ -124,7 +124,8 @@ Server::Server(const std::vector<std::filesystem::path>& runs, const std::string
     p.port = port;
   }
   if (p.port <= 0)
-    throw failure("port ", port, " of ", kHost, " cannot be had; give another with --port, or 0 for any");
+    throw system_error("port ", port, " of ", kHost,
+                       " cannot be opened; give another with --port, or 0 for any");
   p.thread = std::thread([&p] { p.http.listen_after_bind(); });
   while (!p.http.is_running()) std::this_thread::yield();
 }

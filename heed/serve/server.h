@@ -1,4 +1,4 @@
-// The report's page over HTTP, on 127.0.0.1 alone.
+// The report's page over HTTP, on 127.0.0.1 only.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace heed::serve {
 
 class Server {
  public:
-  // Takes the port, 0 for any that is free; one that is taken is an Error. Answers from then on.
+  // Opens the port, 0 for any free one, and starts to answer. Throws if the port is in use.
   Server(const std::vector<std::filesystem::path>& runs, const std::string& version, int port);
   ~Server();  // ends all connections
   Server(Server&&) noexcept;

@@ -4,12 +4,12 @@
 #include <cctype>
 
 #include "heed/base/error.h"
+#include "heed/spec/letters.h"
 
 namespace heed::spec {
 namespace {
 
-constexpr size_t kMostBlocks = 4096;  // more is a slip of the pen, and a hostile count must not fill memory
-constexpr std::string_view kLetters = "sfira";
+constexpr size_t kMostBlocks = 4096;  // far above any real model; a hostile count must not fill memory
 
 class Parser {
  public:
@@ -34,7 +34,8 @@ class Parser {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw usage_error("architecture '", arch_.substr(0, 80), arch_.size() > 80 ? "..." : "", "': ", what,
-                      " at character ", at_ + 1, "; write letters of s f i r a and groups such as (sff)x5");
+                      " at character ", at_ + 1, "; write letters (", letter_names(),
+                      ") and groups such as (sff)x5");
   }
 
   void skip_blanks() {
@@ -43,7 +44,7 @@ class Parser {
 
   char letter() {
     const char letter = arch_[at_];
-    if (kLetters.find(letter) == std::string_view::npos) fail(text("'", letter, "' is no block"));
+    if (!is_letter(letter)) fail(text("'", letter, "' is not a block"));
     ++at_;
     return letter;
   }
@@ -76,7 +77,7 @@ class Parser {
 std::string parse_arch(const std::string& arch) { return Parser(arch).parse(); }
 
 std::vector<Repeat> group_repeats(const std::u32string& kinds) {
-  // Greedy from the left: of all groups that begin here, the one that covers most; the shortest of equals.
+  // Greedy from the left: of all groups that begin here, the one that covers most; of equals, the shortest.
   std::vector<Repeat> repeats;
   for (size_t at = 0; at < kinds.size();) {
     Repeat best = {at, 1, 1};

@@ -6,7 +6,7 @@
 namespace heed::spec {
 namespace {
 
-constexpr int64_t kMostBlocks = 4096;  // what parse_arch takes
+constexpr int64_t kMostBlocks = 4096;  // the limit of parse_arch
 
 void need(bool right, const char* name, double value, const std::string& wanted) {
   if (!right) throw usage_error("design: ", name, " is ", value, "; it must be ", wanted);
@@ -22,6 +22,12 @@ void add_group(std::string& arch, const std::string& letters, int64_t count) {
 std::string repeated(char letter, int64_t count) { return std::string(static_cast<size_t>(count), letter); }
 
 }  // namespace
+
+std::string interleaved(int64_t blocks) {
+  std::string letters;
+  for (int64_t i = 0; i < blocks; ++i) letters += "sf"[i % 2];
+  return letters;
+}
 
 std::string design_par(int64_t layers, double p, DesignRule rule) {
   need(layers >= 1 && layers <= kMostBlocks, "layers", static_cast<double>(layers),

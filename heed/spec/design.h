@@ -9,9 +9,9 @@
 
 namespace heed {
 
-// Two readings of the PAR rule. They differ where the stride between attention blocks is rounded: strict
+// Two readings of the PAR rule. They differ in how the stride between attention blocks is rounded: strict
 // keeps all attention within the first two thirds; published gives the strings the authors trained, of which
-// (sfff)x7 (f)x8 leaves them by one block.
+// (sfff)x7 (f)x8 exceeds them by one block.
 enum class DesignRule { kStrict, kPublished };
 template <>
 struct EnumNames<DesignRule> {
@@ -23,11 +23,13 @@ struct EnumNames<DesignRule> {
 
 namespace heed::spec {
 
-// Each returns the grouped form, such as (sfff)x6 (f)x8. Numbers out of range are an Error that gives the
+// Each returns the grouped form, such as (sfff)x6 (f)x8. Throws for numbers out of range and says the
 // range.
 
-// PAR (Mandava and others 2020): of `layers` blocks one in `p` is attention, at equal distances from the
-// first block on, in the first two thirds. p may be any number from 1 on.
+// Attention and feed-forward interleaved, as flat letters: sfsf...
+std::string interleaved(int64_t blocks);
+// PAR (Mandava and others 2020): of `layers` blocks one in `p` is attention, at equal distances starting with
+// the first block, in the first two thirds. p may be any number of at least 1.
 std::string design_par(int64_t layers, double p, DesignRule rule);
 // Sandwich (Press and others 2020): s^k (sf)^(pairs - k) f^k.
 std::string design_sandwich(int64_t pairs, int64_t k);

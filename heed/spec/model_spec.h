@@ -1,4 +1,4 @@
-// What a model is: a plain description that search, models, measuring and reports hand each other.
+// The description of a model that search, models, measuring and reports exchange.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "heed/base/fields.h"
 #include "heed/base/registry.h"
+#include "heed/spec/letters.h"
 
 namespace heed {
 
@@ -17,7 +18,7 @@ struct EnumNames<Norm> {
   static constexpr std::pair<Norm, const char*> names[] = {{Norm::kPre, "pre"}, {Norm::kPost, "post"}};
 };
 
-// What tells attention where a token stands: a learned vector per position, distances, or nothing.
+// How attention knows the position of a token: a learned vector per position, distances, or not at all.
 enum class Positions { kLearned, kRelative, kNone };
 template <>
 struct EnumNames<Positions> {
@@ -32,7 +33,7 @@ struct EnumNames<InnerActivation> {
       {InnerActivation::kRelu, "relu"}, {InnerActivation::kGeluTanh, "gelu_tanh"}};
 };
 
-// Whose first weights: model/builder.h and model/ends.h.
+// Which paper's weight initialisation: model/builder.h and model/vocabulary.h.
 enum class Initialisation { kGpt2, kTransformerXl, kSru };
 template <>
 struct EnumNames<Initialisation> {
@@ -46,98 +47,152 @@ struct EnumNames<Initialisation> {
 
 namespace heed::spec {
 
+// Settings of one family of blocks, of the embedding or of the head. In recipes all of them are keys of
+// "model".
+
+struct AttentionSpec {
+  int64_t head_width = 0;
+  bool bias = true;
+  bool shared_position_bias = true;
+  double dropout = 0;
+
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("head_width", head_width, "columns of a head; 0: width / heads");
+    field("attention_bias", bias, "biases in the maps of attention");
+    field("shared_position_bias", shared_position_bias,
+          "one pair of content and position biases for all relative attention");
+    field("attention_dropout", dropout, "share of attention probabilities dropped in training");
+  }
+};
+
+struct FeedForwardSpec {
+  InnerActivation activation = InnerActivation::kGeluTanh;
+
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("activation", activation, "of feed-forward blocks");
+  }
+};
+
+struct RecurrenceSpec {
+  int64_t heads = 1;
+  double highway_bias = -2;
+  bool rescale = false;
+
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("projection_heads", heads, "attention heads inside a recurrence");
+    field("highway_bias", highway_bias, "initial bias of the recurrence's reset gate");
+    field("rescale", rescale, "scales the highway of a recurrence");
+  }
+};
+
+struct EmbeddingSpec {
+  std::string kind = "tokens";
+  int64_t vocabulary = 50257;
+  int64_t context = 1024;
+  int64_t width = 0;
+  std::vector<int64_t> cutoffs = {};
+  int64_t division = 1;
+  bool scale = false;
+  double dropout = 0;
+
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("embedding", kind, "what the first block reads");
+    field("vocabulary", vocabulary, "number of tokens V");
+    field("context", context, "most positions a model with learned positions can see");
+    field("embedding_width", width, "of the token table; 0: width");
+    field("cutoffs", cutoffs, "where clusters of an adaptive vocabulary end, the last one left out");
+    field("division", division, "each further cluster's embedding is narrower by this factor");
+    field("scale_embedding", scale, "multiplies embeddings by the root of the width");
+    field("embedding_dropout", dropout,
+          "share dropped between tables and their projections in training; nothing where there are none");
+  }
+};
+
+struct HeadSpec {
+  std::string kind = "next-token";
+  bool tie_weights = true;
+  std::vector<bool> tie_projections = {true};
+  bool bias = false;
+
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("head", kind, "what the last block's output is turned into");
+    field("tie_weights", tie_weights, "the output uses the token table");
+    field("tie_projections", tie_projections,
+          "the output uses the input's projection, one for all or one per cluster");
+    field("output_bias", bias, "a bias per word of the output");
+  }
+};
+
 struct ModelSpec {
   std::string backbone = "gpt2";
   std::string arch = "(sf)x12";
   int64_t mix = 0;
   int64_t width = 768;
-  std::vector<int64_t> heads = {12};
-  int64_t head_width = 0;
-  std::vector<int64_t> inner = {3072};
-  std::vector<int64_t> projection = {192};
-  int64_t projection_heads = 1;
+  SizeLists sizes = usual_sizes();
   Norm norm = Norm::kPre;
   bool final_norm = true;
   double epsilon = 1e-5;
-  InnerActivation activation = InnerActivation::kGeluTanh;
   Positions positions = Positions::kLearned;
-  bool attention_bias = true;
-  bool shared_position_bias = true;
-  int64_t vocabulary = 50257;
-  int64_t context = 1024;
-  int64_t embedding_width = 0;
-  std::vector<int64_t> cutoffs = {};
-  int64_t division = 1;
-  bool scale_embedding = false;
-  bool tie_weights = true;
-  std::vector<bool> tie_projections = {true};
-  bool output_bias = false;
-  double highway_bias = -2;
-  bool rescale = false;
   double dropout = 0;
   bool dropout_everywhere = false;
-  double attention_dropout = 0;
-  double embedding_dropout = 0;
   Initialisation initialisation = Initialisation::kGpt2;
   double deviation = 0.02;
+  AttentionSpec attention;
+  FeedForwardSpec feed_forward;
+  RecurrenceSpec recurrence;
+  EmbeddingSpec embedding;
+  HeadSpec head;
 
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("backbone", backbone, "family whose settings hold where none are given");
+    field("backbone", backbone, "family that gives the defaults");
     field("arch", arch, "the blocks, such as (sfff)x6 (f)x8");
-    field("mix", mix, "a supernet: so many blocks in a row are alternatives of one layer; 0: none");
+    field("mix", mix, "a supernet: this many consecutive blocks are alternatives of one layer; 0: none");
     field("width", width, "model width D");
-    field("heads", heads, "attention heads, one number or one per s block");
-    field("head_width", head_width, "columns of a head; 0: width / heads");
-    field("inner", inner, "inner width F of feed-forward, one number or one per f block");
-    field("projection", projection, "inner width of recurrence, one number or one per r and a block");
-    field("projection_heads", projection_heads, "attention heads inside a recurrence");
+    for (const Size& size : spec::sizes())
+      field(size.name, sizes[size.name], "one number, or one per block that has this size");
     field("norm", norm, "layer norm before a block (pre) or after its residual (post)");
     field("final_norm", final_norm, "one more layer norm after the last block");
     field("epsilon", epsilon, "of the layer norms");
-    field("activation", activation, "of feed-forward blocks");
     field("positions", positions, "learned, relative or none");
-    field("attention_bias", attention_bias, "biases in the maps of attention");
-    field("shared_position_bias", shared_position_bias,
-          "one pair of content and position biases for all relative attention");
-    field("vocabulary", vocabulary, "number of tokens V");
-    field("context", context, "most positions a model with learned positions can see");
-    field("embedding_width", embedding_width, "of the token table; 0: width");
-    field("cutoffs", cutoffs, "where clusters of an adaptive vocabulary end, the last one left out");
-    field("division", division, "each further cluster's embedding is narrower by this factor");
-    field("scale_embedding", scale_embedding, "multiplies embeddings by the root of the width");
-    field("tie_weights", tie_weights, "the output uses the token table");
-    field("tie_projections", tie_projections,
-          "the output uses the input's projection, one for all or one per cluster");
-    field("output_bias", output_bias, "a bias per word of the output");
-    field("highway_bias", highway_bias, "the recurrence's reset gate starts with it");
-    field("rescale", rescale, "scales the highway of a recurrence");
     field("dropout", dropout, "share of activations dropped in training");
     field("dropout_everywhere", dropout_everywhere,
           "also inside feed-forward, on distances and before the output");
-    field("attention_dropout", attention_dropout, "share of attention probabilities dropped in training");
-    field("embedding_dropout", embedding_dropout,
-          "share dropped between tables and their projections in training; nothing where there are none");
-    field("initialisation", initialisation, "whose first weights");
-    field("deviation", deviation, "standard deviation of the first weights, where they are normal");
+    field("initialisation", initialisation, "which paper's weight initialisation");
+    field("deviation", deviation, "standard deviation of the initial weights, where they are normal");
+    attention.visit(field);
+    feed_forward.visit(field);
+    recurrence.visit(field);
+    embedding.visit(field);
+    head.visit(field);
   }
 
-  std::string letters() const;                 // arch, flat
-  int64_t heads_of(int64_t block) const;       // of the s block at this place in letters()
-  int64_t head_width_of(int64_t block) const;  // of the same
-  int64_t inner_of(int64_t block) const;       // of the f block there
-  int64_t projection_of(int64_t block) const;  // of the r or a block there
-  int64_t table_width() const { return embedding_width ? embedding_width : width; }
-  bool adaptive() const { return !cutoffs.empty() || division > 1; }
-  // Where clusters end, the last being the vocabulary; those that lie beyond it are dropped. One cluster
-  // without cutoffs.
+  std::string letters() const;        // arch, flat
+  std::vector<Block> blocks() const;  // one per letter, with its sizes
+  // Sets arch and the lists of all sizes that these blocks have; the identity if there are none.
+  void set_blocks(const std::vector<Block>& blocks);
+  int64_t head_width(const Block& block) const {
+    return attention.head_width ? attention.head_width : width / block["heads"];
+  }
+  int64_t table_width() const { return embedding.width ? embedding.width : width; }
+  bool adaptive() const { return !embedding.cutoffs.empty() || embedding.division > 1; }
+  // Where clusters end; the last is the vocabulary, and cutoffs beyond it are dropped. Without cutoffs there
+  // is one cluster.
   std::vector<int64_t> cluster_ends() const;
   int64_t cluster_width(size_t cluster) const;  // of its part of the token table
   bool projects(size_t cluster) const;          // its embeddings go through a projection
   bool ties_projection(size_t cluster) const;
+
+ private:
+  static SizeLists usual_sizes();
 };
 
-// A family: settings that hold where a spec gives none.
+// A family: the defaults of a spec.
 struct Backbone {
   std::string name;
   std::string meaning;

@@ -7,6 +7,7 @@
 #include "heed/base/json.h"
 #include "heed/spec/shared_folder.h"
 #include "heed/spec/space.h"
+#include "heed/spec/space_definition.h"
 
 namespace heed::spec {
 namespace {
@@ -35,17 +36,18 @@ Json parse(const std::string& content, const std::string& what) {
 
 const std::vector<std::string> kKeys = {"about", "published", "model", "data", "training", "evaluation"};
 
-// "found:128/0/1/256 r/64 sf4:512": a folder that a search left, and how it names a model of its space.
+// "found:128/0/1/256 r/64 sf4:512": the folder of a search, and the key of a model in its space.
 std::optional<Recipe> candidate_of_search(const std::string& name) {
   for (size_t colon = name.find(':'); colon != std::string::npos; colon = name.find(':', colon + 1)) {
     const fs::path config = fs::path(name.substr(0, colon)) / "config.json";
     std::ifstream file(config);
     if (!file) continue;
-    const Json json = parse(std::string(std::istreambuf_iterator<char>(file), {}), config.string());
-    if (!json.is_object() || !json.contains("space_says"))
+    const Json json =
+        with_space_definition(parse(std::string(std::istreambuf_iterator<char>(file), {}), config.string()));
+    if (!json.is_object() || !json.contains(kSpaceDefinition))
       throw usage_error("'", name, "': ", config.parent_path().string(),
-                        " is no search, which would name models");
-    Space space = read_space(json["space_says"], config.string());
+                        " is not a folder of a search, which would name models");
+    Space space = read_space(json[kSpaceDefinition], config.string());
     space.name = read_part<std::string>(json, "space", config.string());
     Recipe recipe = space.recipe_of(space.candidate_of(name.substr(colon + 1)));
     validate(recipe.model);

@@ -1,5 +1,5 @@
-// A recipe: a model with its data, its training, how it is judged, and what it should reach. One file each in
-// recipes/; the same form is a spec a user writes, where only "model" is needed.
+// A recipe: a model with its data, training and evaluation, and the result it should reach. One file each in
+// recipes/; users write specs in the same format, where only "model" is required.
 #pragma once
 
 #include <filesystem>
@@ -36,8 +36,8 @@ struct Recipe {
 };
 
 Recipe read_recipe(const Json& json, const std::string& what);
-Json to_json(const Recipe& recipe);  // read_recipe gives it back, but for the name
-// From a file, or by name from the folder of recipes ("gpt2-124m"), or by name from what a search left
+Json to_json(const Recipe& recipe);  // read_recipe reads it back, except for the name
+// From a file, or by name from the folder of recipes ("gpt2-124m"), or by key from the folder of a search
 // ("found:128/0/1/256 r/64 sf4:512"). Checked.
 Recipe load_recipe(const std::string& name_or_path);
 // All in the folder of recipes, by name. HEED_RECIPES overrides the folder the program was built with.

@@ -1,4 +1,4 @@
-// Files that heed came with.
+// Files installed with heed.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace heed::spec {
 
-// The folder of that name: where the environment's `variable` says, else in ../share/heed of the program,
-// where it is installed, else in the sources it was built from.
+// The folder of that name: from the environment `variable` if set, else ../share/heed relative to the program
+// if it is installed, else in the sources it was built from.
 std::filesystem::path shared_folder(const std::string& name, const char* variable);
 
 }  // namespace heed::spec

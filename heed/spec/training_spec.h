@@ -1,4 +1,4 @@
-// How a model is trained, and how it is judged.
+// How a model is trained and how it is evaluated.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace heed {
 
 // Where the decay of a learning rate is counted from. Published code disagrees: from the end of the warm-up;
-// from step 0, whatever the warm-up; or as a schedule that is continued from the rate the warm-up ended with.
+// from step 0, whatever the warm-up; or as a schedule that continues from the last rate of the warm-up.
 enum class DecayFrom { kWarmup, kStart, kChained };
 template <>
 struct EnumNames<DecayFrom> {
@@ -18,8 +18,8 @@ struct EnumNames<DecayFrom> {
       {DecayFrom::kWarmup, "warmup"}, {DecayFrom::kStart, "start"}, {DecayFrom::kChained, "chained"}};
 };
 
-// Which keys a query sees when a model is judged: all there are; as many as the memory is long, counted as
-// NVIDIA's Transformer-XL or as its authors count; itself and exactly the memory before it (SRU++).
+// Which keys a query sees in evaluation: all; as many as the memory is long, counted as in NVIDIA's
+// Transformer-XL or as in the authors' code; itself and exactly the memory before it (SRU++).
 enum class Visible { kAll, kSameLength, kSameLengthOriginal, kBand };
 template <>
 struct EnumNames<Visible> {
@@ -35,6 +35,7 @@ struct EnumNames<Visible> {
 namespace heed::spec {
 
 struct TrainingSpec {
+  std::string task = "next-token";
   int64_t batch = 8;
   int64_t chunks = 1;
   int64_t length = 128;
@@ -61,26 +62,28 @@ struct TrainingSpec {
 
   template <class Visitor>
   void visit(Visitor&& field) {
+    field("task", task, "what the model is trained for");
     field("batch", batch, "sequences per step B");
     field("chunks", chunks, "parts of a batch run one after the other, each with its own memory");
     field("length", length, "tokens per sequence T");
     field("memory", memory, "rows of earlier segments that attention sees M");
     field("steps", steps, "updates to make");
     field("optimizer", optimizer, "name of the update rule");
-    field("optimizer_settings", optimizer_settings, "settings of the update rule other than its own");
-    field("schedule", schedule, "course of the learning rate after the warm-up");
+    field("optimizer_settings", optimizer_settings,
+          "settings of the update rule that differ from its defaults");
+    field("schedule", schedule, "how the learning rate changes after the warm-up");
     field("learning_rate", learning_rate, "largest learning rate, after the warm-up");
     field("final_rate", final_rate, "learning rate at the last step");
     field("warmup", warmup, "steps over which the rate grows");
     field("warmup_from_zero", warmup_from_zero, "the first update has rate 0");
     field("late_rate", late_rate, "the rate is set after each update: update 1 runs at the full rate");
     field("decay_from", decay_from, "where the decay is counted from: warmup, start or chained");
-    field("weight_decay", weight_decay, "pull of the weights towards 0");
+    field("weight_decay", weight_decay, "decay of the weights towards 0");
     field("decay_all", decay_all, "let gains and biases decay as well as matrices");
     field("clip", clip, "largest norm of all gradients together, 0 for no limit");
-    field("roll", roll, "turn every stream by a random offset in each epoch");
-    field("restart_memory", restart_memory, "begin each epoch with an empty memory");
-    field("seed", seed, "of the first weights, of dropout and of the order of the data");
+    field("roll", roll, "rotate every stream by a random offset in each epoch");
+    field("restart_memory", restart_memory, "start each epoch with an empty memory");
+    field("seed", seed, "seed of the initial weights, dropout and the order of the data");
     field("evaluate_every", evaluate_every, "steps between evaluations, 0 for only at the end");
     field("evaluate_tokens", evaluate_tokens, "most tokens of an evaluation in training, 0 for all");
     field("patience", patience, "evaluations without a new best before training ends, 0 for no limit");
@@ -102,11 +105,12 @@ struct EvaluationSpec {
     field("memory", memory, "earlier rows that attention sees M");
     field("clamp", clamp, "distances beyond this count as this, 0 for no limit");
     field("visible", visible, "keys a token sees: all, same-length, same-length-original or band");
-    field("warm_up", warm_up, "fill the memory from the end of the stream before, so that all have context");
+    field("warm_up", warm_up,
+          "fill the memory from the end of the previous stream, so that all tokens have context");
   }
 };
 
-// Throws an Error that names the first setting that makes no sense.
+// Throws an Error that names the first invalid setting.
 void validate(const TrainingSpec& spec);
 void validate(const EvaluationSpec& spec);
 

@@ -56,22 +56,21 @@ Listing list(const fs::path& folder) {
     if (name.starts_with(kPrefix) && is_unfinished_name(name)) listing.unfinished.push_back(entry->path());
   }
   if (error && error != std::errc::no_such_file_or_directory)
-    throw failure(folder.string(), ": cannot be listed: ", error.message());
+    throw system_error(folder.string(), ": cannot be listed: ", error.message());
   return listing;
 }
 
 void remove_older(const fs::path& folder, int64_t newest, const Retention& retention) {
   int64_t kept = 0;
   for (const auto& [step, path] : list(folder).checkpoints) {
-    // Later steps are of a run that went back: damaged ones, which the run will write again when it gets
-    // there.
+    // Later steps are damaged ones that the run skipped when it resumed; it will write them again.
     if (step > newest || ++kept <= retention.keep) continue;
     if (std::find(retention.protect.begin(), retention.protect.end(), step) == retention.protect.end())
       retire(path);
   }
 }
 
-// What keeps the file from filling the tensors, in words.
+// Why the file cannot fill the tensors, one line each.
 std::vector<std::string> differences(const Safetensors& file, const Tensors& tensors) {
   std::vector<std::string> out;
   for (const auto& [name, tensor] : tensors) {
@@ -84,8 +83,7 @@ std::vector<std::string> differences(const Safetensors& file, const Tensors& ten
     bool same = stored.shape.size() == static_cast<size_t>(shape.rank());
     for (int i = 0; same && i < shape.rank(); ++i)
       same = stored.shape[static_cast<size_t>(i)] == shape.dim(i);
-    same = same && (tensor.type.dtype == DType::kF32 ? stored.type->to_f32 != nullptr
-                                                     : stored.type->name == std::string_view("I32"));
+    same = same && stored.fills(tensor.type.dtype);
     if (!same)
       out.push_back(
           text(name_in_quotes(name), " is ", stored.str(), " there and ", tensor.type.str(), " here"));
@@ -120,17 +118,12 @@ void check_same(const fs::path& path, const Safetensors& file, const Tensors& te
   std::string shown;
   for (size_t i = 0; i < std::min(found.size(), kShown); ++i) shown += "\n  " + found[i];
   if (found.size() > kShown) shown += text("\n  and ", found.size() - kShown, " more");
-  throw usage_error(path.string(), ": a checkpoint of another architecture:", shown,
+  throw usage_error(path.string(), ": is a checkpoint of another architecture:", shown,
                     "\nuse the settings it was trained with, or another folder");
 }
 
 void fill(const Safetensors& file, const Tensors& tensors) {
-  for (const auto& [name, tensor] : tensors) {
-    if (tensor.type.dtype == DType::kF32)
-      file.read_f32(name, tensor.floats());
-    else
-      file.read_i32(name, tensor.ints());
-  }
+  for (const auto& [name, tensor] : tensors) file.read(name, tensor);
 }
 
 }  // namespace
@@ -142,7 +135,7 @@ fs::path save_checkpoint(const fs::path& folder, int64_t step, const Tensors& pa
                       "; steps count from 0, at least 1 is kept");
   const fs::path target = folder / name_of_step(step);
   try {
-    // Not what it lies in: a run's folder that was removed is not begun again.
+    // Not its parent: the folder of a run that was removed is not created again.
     if (fs::create_directory(folder) && folder.has_parent_path()) sync_to_disk(folder.parent_path());
     Unfinished unfinished(target);
     write_safetensors(unfinished.path() / kModelFile, parameters);
@@ -152,10 +145,10 @@ fs::path save_checkpoint(const fs::path& folder, int64_t step, const Tensors& pa
     write_json_object(unfinished.path() / kProgressFile, checked);
     unfinished.finish();
   } catch (const Error& error) {
-    throw Error(text("the checkpoint of step ", step, " was not saved: ", error.what()), error.code());
+    throw Error(error.kind(), text("the checkpoint of step ", step, " was not saved: ", error.what()));
   } catch (const fs::filesystem_error& error) {
-    throw failure("the checkpoint of step ", step, " was not saved: ", folder.string(),
-                  ": cannot be made: ", system_reason(error.code().value()));
+    throw system_error("the checkpoint of step ", step, " was not saved: ", folder.string(),
+                       ": cannot be created: ", system_reason(error.code().value()));
   }
   remove_older(folder, step, retention);
   return target;
@@ -172,7 +165,7 @@ LatestCheckpoint latest_checkpoint(const fs::path& folder) {
       const Safetensors model(path / kModelFile), state(path / kStateFile);
       read_progress(path);
     } catch (const Error& error) {
-      if (error.code() == kFailed) throw;  // memory, limits: the file may be whole
+      if (error.kind() == ErrorKind::kSystem) throw;  // memory, limits: the file may be whole
       latest.notes.push_back(text(path.string(), ": skipped, it is damaged: ", error.what()));
       ++latest.damaged;
       continue;

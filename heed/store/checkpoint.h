@@ -2,10 +2,10 @@
 //
 //   model.safetensors   the parameters
 //   state.safetensors   everything else that training carries on: moments, memories
-//   progress.json       what the caller wants to know when it goes on
+//   progress.json       what the caller needs to resume
 //
-// A checkpoint is written under a temporary name, brought to the disk, then renamed. Whatever kills the
-// process, what was complete before stays complete.
+// A checkpoint is written under a temporary name, synced to disk, then renamed. Whatever kills the process,
+// complete checkpoints stay complete.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ namespace heed::store {
 
 // Which older checkpoints stay when a new one is complete.
 struct Retention {
-  int64_t keep = 2;                   // the newest, the new one among them; at least 1
-  std::vector<int64_t> protect = {};  // steps that stay in any case, such as the best
+  int64_t keep = 2;                   // the newest ones, including the new one; at least 1
+  std::vector<int64_t> protect = {};  // steps that are always kept, such as the best
 };
 
 // Writes folder/step-..., which is returned, and then removes older ones; those of later steps are left
-// alone. The folder is made if need be, but not the one it lies in. An Error (full disk, no permission)
-// leaves all others as they were.
+// alone. The folder is created if necessary, but not its parent. On an Error (full disk, no permission) all
+// others stay as they were.
 std::filesystem::path save_checkpoint(const std::filesystem::path& folder, int64_t step,
                                       const Tensors& parameters, const Tensors& states, const Json& progress,
                                       const Retention& retention = {});
@@ -35,13 +35,13 @@ struct LatestCheckpoint {
   std::filesystem::path path;  // empty if there is none
   int64_t step = -1;
   int64_t damaged = 0;             // newer ones that were skipped
-  std::vector<std::string> notes;  // what was skipped and why, what was cleaned up: for the user to see
+  std::vector<std::string> notes;  // what was skipped and why, what was cleaned up, to tell the user
 };
-// The newest one that is whole. Removes what processes that no longer live have left half written.
+// The newest complete one. Removes what dead processes have left half written.
 LatestCheckpoint latest_checkpoint(const std::filesystem::path& folder);
 
-// Fills the tensors and returns progress.json. Names, types and shapes must be those of the checkpoint, none
-// missing, none left over; otherwise an Error lists the differences and nothing has been touched.
+// Fills the tensors and returns progress.json. Names, types and shapes must match exactly; otherwise throws
+// an Error that lists the differences, and no tensor is touched.
 Json load_checkpoint(const std::filesystem::path& path, const Tensors& parameters, const Tensors& states);
 // The same for the parameters alone, to use a model without training it further.
 Json load_checkpoint(const std::filesystem::path& path, const Tensors& parameters);

@@ -21,26 +21,28 @@ constexpr int kPatienceMilliseconds = 30000;  // for other writers
   switch (code) {
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      throw failure(path.string(), ": ", what, "; move it away to begin a new one");
+      throw damaged_error(path.string(), ": ", what, "; move it away to start a new one");
+    case SQLITE_ERROR:  // a table or a column is missing: heed did not write this
+      throw damaged_error(path.string(), ": ", what);
     case SQLITE_NOMEM:
-      throw failure(path.string(), ": ", what, "; choose a smaller model or batch");
+      throw system_error(path.string(), ": ", what, "; choose a smaller model or batch");
     case SQLITE_FULL:
-      throw failure(path.string(), ": ", what, ": ", system_reason(ENOSPC));
+      throw system_error(path.string(), ": ", what, ": ", system_reason(ENOSPC));
     case SQLITE_READONLY:
-      throw failure(path.string(), ": ", what, ": ", system_reason(EACCES));
+      throw system_error(path.string(), ": ", what, ": ", system_reason(EACCES));
     case SQLITE_CANTOPEN:
     case SQLITE_IOERR: {
-      // Not every failure leaves its reason with the connection.
+      // Not every failure sets the reason on the connection.
       const int kept = errno, number = sqlite3_system_errno(database) ? sqlite3_system_errno(database) : kept;
-      throw failure(path.string(), ": ", what, number ? ": " + system_reason(number) : "");
+      throw system_error(path.string(), ": ", what, number ? ": " + system_reason(number) : "");
     }
     default:
-      throw failure(path.string(), ": ", what);
+      throw system_error(path.string(), ": ", what);
   }
 }
 
-// A database that nobody has open needs no files beside it, which a reader may not make, or would leave
-// behind.
+// A database that no process has open needs no files beside it, which a reader might not be allowed to
+// create, or would leave behind.
 std::string address_to_read(const std::filesystem::path& path) {
   std::string address = "file:";
   for (const unsigned char c : std::filesystem::absolute(path).string()) {
@@ -67,13 +69,13 @@ Database::Database(const std::filesystem::path& path, Mode mode) : path_(path) {
   if (code != SQLITE_OK) fail(opened, path);
   sqlite3_busy_timeout(opened, kPatienceMilliseconds);
   if (mode == kReadOnly) return;
-  // A commit is on disk when it returns, also if the machine loses power.
+  // A commit is on disk when it returns, even if the machine loses power.
   switch_to_wal();
   execute("PRAGMA synchronous = FULL");
   execute("PRAGMA foreign_keys = ON");
 }
 
-// Only this one statement is refused at once, without the wait, while another process does the same.
+// Only this statement fails at once, without waiting, while another process runs the same.
 void Database::switch_to_wal() const {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatienceMilliseconds);
   errno = 0;

@@ -1,5 +1,5 @@
-// SQLite, with the few habits that make it safe to share: WAL, a patient wait for other writers, and
-// transactions that ask for the right to write when they begin.
+// SQLite, set up for sharing between processes: WAL, a long wait for other writers, and transactions that
+// take the write lock when they begin.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace heed::store {
 
 class Database;
 
-// A prepared statement. Places are counted from 0 both for values given and for columns read.
+// A prepared statement. Parameters and columns are both counted from 0.
 class Statement {
  public:
   Statement(const Database& database, const std::string& sql);
@@ -29,7 +29,7 @@ class Statement {
     return *this;
   }
   bool step();  // true while there is a row
-  void run();   // for what has no rows
+  void run();   // for statements without rows
 
   int64_t integer(int column) const;
   double real(int column) const;
@@ -52,12 +52,12 @@ class Statement {
 class Database {
  public:
   enum Mode { kReadWrite, kReadOnly };
-  // Opens the file, or makes it if it is to be written. An Error says what is in the way: a folder, no right
-  // to write, no database.
+  // Opens the file, or creates it if it is to be written. Throws an Error that says what is wrong: a folder,
+  // no write permission, not a database.
   explicit Database(const std::filesystem::path& path, Mode mode = kReadWrite);
 
   void execute(const std::string& sql) const;
-  // All of `body` or nothing of it; on disk when it returns.
+  // All of `body` or none of it; on disk when it returns.
   template <class Body>
   void transaction(const Body& body) const {
     execute("BEGIN IMMEDIATE");
@@ -66,7 +66,7 @@ class Database {
     } catch (...) {
       try {
         execute("ROLLBACK");
-      } catch (...) {  // the first failure is the one to tell of
+      } catch (...) {  // report the first failure
       }
       throw;
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "heed/spec/design.h"
+
 namespace heed::store {
 namespace {
 
@@ -27,7 +29,7 @@ std::string renamed(const Renaming (&list)[N], const std::string& name) {
   throw usage_error("'", name, "' has no name in Hugging Face's GPT-2");
 }
 
-// The value of a key that is there and not null, checked to be of that kind.
+// The value of a key that is present and not null, checked to be of that kind.
 const Json* given(const Json& config, const char* key, bool (Json::*is_kind)() const noexcept,
                   const char* kind, const std::string& what) {
   const auto found = config.find(key);
@@ -39,7 +41,7 @@ const Json* given(const Json& config, const char* key, bool (Json::*is_kind)() c
 int64_t whole_number(const Json& config, const char* key, int64_t otherwise, const std::string& what) {
   const Json* value = given(config, key, &Json::is_number_integer, "a whole number", what);
   if (value && std::abs(value->get<double>()) > 0x1p32)
-    throw usage_error(what, ": ", key, " is ", value->dump(), ", far from what any model has");
+    throw usage_error(what, ": ", key, " is ", value->dump(), ", far beyond any model");
   return value ? value->get<int64_t>() : otherwise;
 }
 
@@ -52,12 +54,13 @@ double number(const Json& config, const char* key, double otherwise, const std::
 
 bool is_plain_gpt2(const spec::ModelSpec& spec) {
   const std::string letters = spec.letters();
-  bool pairs = letters.size() % 2 == 0;
-  for (size_t i = 0; i < letters.size(); ++i) pairs = pairs && letters[i] == "sf"[i % 2];
-  return pairs && spec.heads.size() == 1 && spec.inner.size() == 1 && spec.head_width == 0 &&
-         spec.norm == Norm::kPre && spec.final_norm && spec.activation == InnerActivation::kGeluTanh &&
-         spec.positions == Positions::kLearned && spec.attention_bias && spec.table_width() == spec.width &&
-         !spec.adaptive() && !spec.scale_embedding && spec.tie_weights && !spec.output_bias;
+  const bool pairs =
+      letters.size() % 2 == 0 && letters == spec::interleaved(static_cast<int64_t>(letters.size()));
+  return pairs && spec.sizes["heads"].size() == 1 && spec.sizes["inner"].size() == 1 &&
+         spec.attention.head_width == 0 && spec.norm == Norm::kPre && spec.final_norm &&
+         spec.feed_forward.activation == InnerActivation::kGeluTanh &&
+         spec.positions == Positions::kLearned && spec.attention.bias && spec.table_width() == spec.width &&
+         !spec.adaptive() && !spec.embedding.scale && spec.head.tie_weights && !spec.head.bias;
 }
 
 std::string gpt2_name(const std::string& name) {
@@ -68,25 +71,25 @@ std::string gpt2_name(const std::string& name) {
   return text("h.", block / 2, ".", renamed(kInside[block % 2], name.substr(dot + 1)));
 }
 
-Json gpt2_config(const spec::ModelSpec& spec) {
+Json gpt2_config(const spec::ModelSpec& spec, DType dtype) {
   return {{"model_type", "gpt2"},
           {"architectures", {"GPT2LMHeadModel"}},
           {"n_layer", static_cast<int64_t>(spec.letters().size()) / 2},
           {"n_embd", spec.width},
-          {"n_head", spec.heads[0]},
-          {"n_inner", spec.inner[0]},
-          {"n_positions", spec.context},
-          {"n_ctx", spec.context},
-          {"vocab_size", spec.vocabulary},
+          {"n_head", spec.sizes["heads"][0]},
+          {"n_inner", spec.sizes["inner"][0]},
+          {"n_positions", spec.embedding.context},
+          {"n_ctx", spec.embedding.context},
+          {"vocab_size", spec.embedding.vocabulary},
           {"activation_function", "gelu_new"},
           {"layer_norm_epsilon", spec.epsilon},
           {"initializer_range", spec.deviation},
           {"resid_pdrop", spec.dropout},
           {"embd_pdrop", spec.dropout},
-          {"attn_pdrop", spec.attention_dropout},
+          {"attn_pdrop", spec.attention.dropout},
           {"scale_attn_weights", true},
           {"tie_word_embeddings", true},
-          {"torch_dtype", "float32"}};
+          {"torch_dtype", text(dtype == DType::kBF16 ? "bfloat" : "float", 8 * size_of(dtype))}};
 }
 
 spec::ModelSpec read_gpt2_config(const Json& config, const std::string& what) {
@@ -106,13 +109,13 @@ spec::ModelSpec read_gpt2_config(const Json& config, const std::string& what) {
   spec::ModelSpec spec;
   spec.width = whole_number(config, "n_embd", 768, what);
   spec.arch = text("(sf)x", whole_number(config, "n_layer", 12, what));
-  spec.heads = {whole_number(config, "n_head", 12, what)};
-  spec.inner = {whole_number(config, "n_inner", 4 * spec.width, what)};
-  spec.context = whole_number(config, "n_positions", 1024, what);
-  spec.vocabulary = whole_number(config, "vocab_size", 50257, what);
+  spec.sizes["heads"] = {whole_number(config, "n_head", 12, what)};
+  spec.sizes["inner"] = {whole_number(config, "n_inner", 4 * spec.width, what)};
+  spec.embedding.context = whole_number(config, "n_positions", 1024, what);
+  spec.embedding.vocabulary = whole_number(config, "vocab_size", 50257, what);
   spec.epsilon = number(config, "layer_norm_epsilon", 1e-5, what);
   spec.dropout = number(config, "resid_pdrop", 0.1, what);
-  spec.attention_dropout = number(config, "attn_pdrop", 0.1, what);
+  spec.attention.dropout = number(config, "attn_pdrop", 0.1, what);
   try {
     validate(spec);
   } catch (const Error& error) {

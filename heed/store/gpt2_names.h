@@ -5,6 +5,7 @@
 #include <string>
 
 #include "heed/spec/model_spec.h"
+#include "heed/tensor/dtype.h"
 
 namespace heed::store {
 
@@ -14,8 +15,9 @@ bool is_plain_gpt2(const spec::ModelSpec& spec);
 // "blocks.3.feed_forward.in.weight" -> "h.1.mlp.c_fc.weight". Both keep matrices [in, out].
 std::string gpt2_name(const std::string& name);
 
-// config.json of such a model, and back. What theirs can say and heed cannot build is an Error.
-Json gpt2_config(const spec::ModelSpec& spec);
+// config.json of such a model whose weights are stored as floats of that type, and back. Throws for settings
+// that heed cannot build.
+Json gpt2_config(const spec::ModelSpec& spec, DType dtype);
 spec::ModelSpec read_gpt2_config(const Json& config, const std::string& what);
 
 }  // namespace heed::store

@@ -1,4 +1,4 @@
-// JSON in files that people read too.
+// JSON in files, formatted for people.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace heed::store {
 
-// An Error names the file and what is wrong: missing, not JSON, not an object.
+// Throws an Error that names the file and what is wrong: missing, not JSON, not an object.
 Json read_json_object(const std::filesystem::path& path);
 
-// Written as a whole or not at all. A number that is not finite is refused: JSON has no word for it, and null
-// would come back in its place.
+// Written completely or not at all. A number that is not finite is refused: JSON cannot express it, and it
+// would be read back as null.
 void write_json_object(const std::filesystem::path& path, const Json& json);
 
 }  // namespace heed::store

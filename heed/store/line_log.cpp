@@ -23,12 +23,12 @@ std::optional<Json> object_in(std::string_view line) {
   try {
     Json json = parse_json(line);
     if (json.is_object()) return json;
-  } catch (const Error&) {  // as good as none: the caller tells
+  } catch (const Error&) {  // treated as missing: the caller reports it
   }
   return std::nullopt;
 }
 
-// Complete lines of a file's rest, the first of which has this number. Returns how many bytes were taken.
+// Reads the complete lines of the rest of a file, the first of which has this number. Returns the bytes read.
 size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
                   const std::function<bool(std::string_view content, Json line)>& give) {
   size_t begin = 0;
@@ -39,7 +39,8 @@ size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
     std::optional<Json> json = object_in(content);
     if (!json) {
       if (end + 1 == rest.size()) break;
-      throw usage_error(file.string(), ": line ", number, " is not a JSON object; remove it to go on");
+      throw usage_error(file.string(), ": line ", number,
+                        " is not a JSON object; remove the line to continue");
     }
     if (!give(content, std::move(*json))) break;
     begin = end + 1;
@@ -51,7 +52,7 @@ size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
 
 LineLog::LineLog(const fs::path& path) : path_(path) {
   file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) throw failure(path_.string(), ": cannot be opened: ", system_reason(errno));
+  if (file_ < 0) throw system_error(path_.string(), ": cannot be opened: ", system_reason(errno));
   try {
     cut_at(for_each_line(path_, [](const Json&) { return true; }));
   } catch (...) {
@@ -69,8 +70,8 @@ void LineLog::append(const Json& line) {
   if (written == static_cast<ssize_t>(content.size())) return;
   const int reason = written < 0 ? errno : ENOSPC;
   const bool restored = ::ftruncate(file_, before) == 0;
-  throw failure(path_.string(), ": a line cannot be written: ", system_reason(reason),
-                restored ? "" : "; part of it stayed");
+  throw system_error(path_.string(), ": a line cannot be written: ", system_reason(reason),
+                     restored ? "" : "; a part of it remains");
 }
 
 void LineLog::cut_from(const std::function<bool(const Json&)>& first) {
@@ -86,11 +87,12 @@ void LineLog::cut_after(int64_t step) {
 
 void LineLog::cut_at(int64_t bytes) {
   if (::ftruncate(file_, bytes) != 0)
-    throw failure(path_.string(), ": cannot be cut: ", system_reason(errno));
+    throw system_error(path_.string(), ": cannot be cut: ", system_reason(errno));
 }
 
 void LineLog::sync() {
-  if (::fsync(file_) != 0) throw failure(path_.string(), ": cannot be made to last: ", system_reason(errno));
+  if (::fsync(file_) != 0)
+    throw system_error(path_.string(), ": cannot be synced to disk: ", system_reason(errno));
 }
 
 int64_t for_each_line(const fs::path& file, const std::function<bool(Json)>& line) {
@@ -106,7 +108,7 @@ void LineReader::read_on(const std::function<void(Json)>& line, const std::funct
     forget();
   };
   if (!fs::exists(file_)) begin_anew();
-  // Not mapped: to touch a page that another process cut off would end this one.
+  // Not mapped: touching a page that another process has truncated would kill this one.
   const FileReader file(file_);
   const auto bytes = [&](int64_t begin, int64_t end) {
     std::string read(static_cast<size_t>(end - begin), 0);

@@ -1,4 +1,4 @@
-// A file of JSON objects, one per line, in the order of time: what a run tells about itself while it goes on.
+// A file of JSON objects, one per line, in order of time: the log of a run.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace heed::store {
 
 class LineLog {
  public:
-  // Opens the file for more lines, or makes it. The rest of a line that a killed process left is cut off.
+  // Opens the file for appending, or creates it. An incomplete line that a killed process left is cut off.
   explicit LineLog(const std::filesystem::path& path);
   ~LineLog();
   LineLog(const LineLog&) = delete;
   LineLog& operator=(const LineLog&) = delete;
 
-  // Adds a line that other processes can read at once. On a full disk no part of it stays.
+  // Adds a line that other processes can read at once. On a full disk no part of it remains.
   void append(const Json& line);
-  // Forgets what was logged after the checkpoint a run goes on from: everything from the first line on whose
+  // Removes what was logged after the checkpoint a run resumes from: everything from the first line whose
   // "step" is larger.
   void cut_after(int64_t step);
-  // Everything from the first such line on.
+  // Removes everything from the first such line.
   void cut_from(const std::function<bool(const Json& line)>& first);
-  // Makes the lines last even if the machine fails; before a checkpoint that counts on them.
+  // Syncs the lines to disk, before a checkpoint that relies on them.
   void sync();
 
  private:
@@ -38,8 +38,8 @@ class LineLog {
 
 // The lines of such a file; a last line that is not complete is left out.
 std::vector<Json> read_lines(const std::filesystem::path& file);
-// One after the other, until `line` has enough and returns false. What came before a damaged line was given.
-// Returns how many bytes those lines have.
+// One after the other, until `line` returns false. Lines before a damaged one are passed on. Returns how many
+// bytes those lines have.
 int64_t for_each_line(const std::filesystem::path& file, const std::function<bool(Json)>& line);
 
 // Reads such a file while it grows, every line once.
@@ -47,15 +47,15 @@ class LineReader {
  public:
   explicit LineReader(std::filesystem::path file) : file_(std::move(file)) {}
 
-  // Gives the lines that came since the last time. A run that goes on from a checkpoint cuts its files: then
-  // `forget` is called, and all lines are given again. A damaged line with others behind it is an Error, this
-  // time and the next.
+  // Passes on the lines added since the last call. A run that resumes from a checkpoint truncates its files:
+  // then `forget` is called, and all lines are passed on again. Throws for a damaged line with others after
+  // it, in every call.
   void read_on(const std::function<void(Json)>& line, const std::function<void()>& forget);
 
  private:
   std::filesystem::path file_;
-  int64_t end_ = 0, lines_ = 0;  // that were read
-  std::string last_;             // line, to know the file by
+  int64_t end_ = 0, lines_ = 0;  // read so far
+  std::string last_;             // the last line, to recognise the file
 };
 
 }  // namespace heed::store

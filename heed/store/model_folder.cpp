@@ -20,7 +20,7 @@ spec::Recipe read_config(const fs::path& path) {
   spec::Recipe recipe;
   recipe.model = read_gpt2_config(config, what);
   recipe.data.tokenizer = "bpe";
-  recipe.evaluation.length = recipe.model.context;
+  recipe.evaluation.length = recipe.model.embedding.context;
   return recipe;
 }
 
@@ -39,35 +39,35 @@ ModelFolder::ModelFolder(const fs::path& path)
 void ModelFolder::read(const std::string& name, const Tensor& into) const {
   std::string stored = name;
   if (gpt2_names_) {
-    // With and without the prefix: both are found in folders of theirs.
+    // With and without the prefix: both occur in Hugging Face's folders.
     stored = gpt2_name(name);
     if (!file_.contains(stored)) stored = "transformer." + stored;
   }
   const std::string where = (path_ / "model.safetensors").string();
   if (!file_.contains(stored))
-    throw usage_error(where, ": has no tensor ", quoted(stored),
-                      "; the weights are of another architecture than config.json");
+    throw usage_error(where, ": has no tensor '", stored,
+                      "'; the weights are of another architecture than config.json");
   const StoredTensor& info = file_.info(stored);
   bool fits = static_cast<int>(info.shape.size()) == into.shape().rank();
   for (int i = 0; fits && i < into.shape().rank(); ++i)
     fits = info.shape[static_cast<size_t>(i)] == into.shape().dim(i);
   if (!fits)
-    throw usage_error(where, ": ", quoted(stored), " is ", info.str(), ", the model of config.json needs ",
+    throw usage_error(where, ": '", stored, "' is ", info.str(), ", the model of config.json needs ",
                       into.type.str());
   file_.read_f32(stored, into.floats());
 }
 
 void save_model_folder(const fs::path& path, const spec::Recipe& recipe, const Tensors& weights,
-                       const Json& tokenizer) {
+                       const Json& tokenizer, DType dtype) {
   const bool gpt2 = is_plain_gpt2(recipe.model);
-  Json config = gpt2 ? gpt2_config(recipe.model) : Json{{"model_type", "heed"}};
+  Json config = gpt2 ? gpt2_config(recipe.model, dtype) : Json{{"model_type", "heed"}};
   config["heed"] = to_json(recipe);
   Tensors named;
   for (const auto& [name, tensor] : weights) named[gpt2 ? "transformer." + gpt2_name(name) : name] = tensor;
   Unfinished folder(path);
   write_json_object(folder.path() / "config.json", config);
   write_json_object(folder.path() / "tokenizer.json", tokenizer);
-  write_safetensors(folder.path() / "model.safetensors", named, {{"format", "pt"}});
+  write_safetensors(folder.path() / "model.safetensors", named, {{"format", "pt"}}, dtype);
   folder.finish();
 }
 

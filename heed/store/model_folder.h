@@ -1,10 +1,10 @@
-// A model on disk, in the shape that Hugging Face's tools know:
+// A model on disk, in the layout of Hugging Face's tools:
 //
-//   config.json         their keys where theirs can express the model; everything of heed's under "heed"
+//   config.json         their keys where they can express the model; all of heed's settings under "heed"
 //   model.safetensors   the weights
 //   tokenizer.json      the vocabulary
 //
-// A GPT-2 folder of theirs is read as well.
+// Their GPT-2 folders are read as well.
 #pragma once
 
 #include "heed/spec/recipe.h"
@@ -14,12 +14,13 @@ namespace heed::store {
 
 class ModelFolder {
  public:
-  // Reads config.json and the header of the weights; what is missing or does not fit is an Error.
+  // Reads config.json and the header of the weights. Throws if something is missing or does not match.
   explicit ModelFolder(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
   const spec::Recipe& recipe() const { return recipe_; }
-  // Fills the weight of that name (heed's). Another shape is an Error that says both.
+  // Fills the weight of that name (heed's), from any floating point type in the file. Throws if the
+  // shape differs.
   void read(const std::string& name, const Tensor& into) const;
 
  private:
@@ -32,8 +33,9 @@ class ModelFolder {
 // Whether there is a config.json at that path.
 bool is_model_folder(const std::filesystem::path& path);
 
-// Written beside, then put in place as a whole; a model that was there before is replaced.
+// Written under a temporary name, then renamed; an existing model is replaced. `dtype` is the floating point
+// type of the weights in the file.
 void save_model_folder(const std::filesystem::path& path, const spec::Recipe& recipe, const Tensors& weights,
-                       const Json& tokenizer);
+                       const Json& tokenizer, DType dtype = DType::kF32);
 
 }  // namespace heed::store

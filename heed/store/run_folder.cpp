@@ -25,8 +25,9 @@ constexpr const char* kMetricsFile = "metrics.jsonl";
 constexpr const char* kLockFile = "lock";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kResumed = "resumed";
+constexpr const char* kKind = "kind";
 
-// The first place where two settings differ, "model.width: 512 there, 256 now"; "" if they do not.
+// The first setting that differs, "model.width: 512 there, 256 now"; "" if none does.
 std::string first_difference(const Json& there, const Json& now, const std::string& place) {
   if (there.is_object() && now.is_object()) {
     Json keys = there;
@@ -53,8 +54,8 @@ bool holds_something_else(const fs::path& folder) {
   return false;
 }
 
-// Takes away what killed processes of this run have left half written. Only the one that has the lock may do
-// so; checkpoints have a rule of their own.
+// Removes what killed processes of this run have left half written. Only the owner of the lock may do so;
+// checkpoints have their own rule.
 void remove_leftovers(const fs::path& folder) {
   std::vector<fs::path> leftovers;
   std::error_code error;
@@ -69,19 +70,53 @@ void remove_leftovers(const fs::path& folder) {
 
 }  // namespace
 
-RunFolder::RunFolder(const fs::path& path, const Json& config, const Json& record,
+std::optional<RunKind> run_kind(const fs::path& folder) {
+  const auto value = [&](const char* file, const char* name) {
+    std::error_code error;
+    if (!fs::is_regular_file(folder / file, error)) return Json();
+    try {
+      return read_json_object(folder / file).value(name, Json());
+    } catch (const Error&) {  // readers of the run report what is wrong with it
+      return Json();
+    }
+  };
+  const bool begun = fs::exists(folder / kConfigFile);  // otherwise a start was killed
+  if (const Json stated = begun ? value(kRecordFile, kKind) : Json(); stated.is_string()) {
+    for (const auto& [kind, name] : EnumNames<RunKind>::names) {
+      if (stated == name) return kind;
+    }
+    throw usage_error((folder / kRecordFile).string(), ": says that this is a run of the kind ",
+                      stated.dump(), ", which this version does not know; use a newer one");
+  }
+  if (fs::exists(folder / "heed.db")) return RunKind::kSearch;
+  if (value(kConfigFile, "strategy") == "supernet") return RunKind::kSupernet;
+  if (fs::exists(folder / "settings.json")) return RunKind::kSupernet;  // no other kind has it
+  if (fs::exists(folder / "ranking.json") || !value(kConfigFile, "ranking").is_null()) return RunKind::kRank;
+  if (begun) return RunKind::kTrain;
+  return std::nullopt;
+}
+
+void check_run_kind(const fs::path& folder, RunKind asked) {
+  const std::optional<RunKind> found = run_kind(folder);
+  if (!found || *found == asked) return;
+  throw usage_error("`heed ", enum_name(asked), "` was asked for, but ", folder.string(),
+                    " was made by `heed ", enum_name(*found),
+                    "`; give another folder, or continue with `heed ", enum_name(*found), "`");
+}
+
+RunFolder::RunFolder(const fs::path& path, RunKind kind, const Json& config, const Json& record,
                      const std::function<Json(const Json& before)>& today)
     : path_(path), record_(record) {
   std::error_code error;
   fs::create_directories(path_, error);
-  if (error) throw system_failure(path_.string() + ": the folder cannot be made", error.value());
-  // Before anything is written there. Another process may be making its run: hence the second look.
+  if (error) throw path_error(path_.string() + ": the folder cannot be created", error.value());
+  // Before anything is written there. Another process may be creating its run: hence the second check.
   const fs::path config_file = path_ / kConfigFile;
   if (!fs::exists(config_file) && holds_something_else(path_) && !fs::exists(config_file))
     throw usage_error(path_.string(), ": holds files but no ", kConfigFile, "; use a new or an empty folder");
   try {
     lock();
-    open_config(config, today);
+    open_config(kind, config, today);
     metrics_.emplace(path_ / kMetricsFile);
   } catch (...) {
     ::close(lock_);
@@ -94,60 +129,74 @@ void RunFolder::check_in_place() const {
   if (::fstat(lock_, &held) == 0 && ::stat((path_ / kLockFile).c_str(), &named) == 0 &&
       held.st_ino == named.st_ino && held.st_dev == named.st_dev)
     return;
-  throw failure(
+  throw system_error(
       path_.string(),
       ": was moved or removed while this process worked in it; put it back and run the same command "
-      "again, or begin anew in another folder");
+      "again, or start again in another folder");
 }
 
 fs::path RunFolder::checkpoints() const { return path_ / kCheckpoints; }
 
 RunFolder::~RunFolder() { ::close(lock_); }
 
-// The file stays when the run ends; only the lock tells. Removing it would let two processes lock two files
+// The file stays when the run ends; only the lock counts. Removing it would let two processes lock two files
 // of the same name.
 void RunFolder::lock() {
   const fs::path file = path_ / kLockFile;
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) throw failure(file.string(), ": cannot be opened: ", system_reason(errno));
+  if (lock_ < 0) throw system_error(file.string(), ": cannot be opened: ", system_reason(errno));
   char owner[32] = {};
   if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) throw failure(file.string(), ": cannot be locked: ", system_reason(errno));
+    if (errno != EWOULDBLOCK) throw system_error(file.string(), ": cannot be locked: ", system_reason(errno));
     const bool known = ::pread(lock_, owner, sizeof owner - 1, 0) > 0;
     owner[std::strcspn(owner, "\n")] = 0;
-    throw failure(path_.string(), ": process ", known ? owner : "(not known)",
-                  " works in this folder; wait for it to end, or use another folder");
+    throw system_error(path_.string(), ": process ", known ? owner : "(not known)",
+                       " works in this folder; wait for it to end, or use another folder");
   }
   const std::string content = text(::getpid(), "\n");
   if (::ftruncate(lock_, 0) != 0 ||
       ::pwrite(lock_, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size()))
-    throw failure(file.string(), ": cannot be written: ", system_reason(errno));
+    throw system_error(file.string(), ": cannot be written: ", system_reason(errno));
 }
 
-void RunFolder::open_config(const Json& config, const std::function<Json(const Json& before)>& today) {
+void RunFolder::open_config(RunKind kind, const Json& config,
+                            const std::function<Json(const Json& before)>& today) {
   const fs::path config_file = path_ / kConfigFile, record_file = path_ / kRecordFile;
   if (!fs::exists(config_file)) {
+    record_[kKind] = enum_name(kind);
     // config.json last: with it the folder counts as a run.
     write_json_object(record_file, record_);
     write_json_object(config_file, config);
     return;
   }
   reopened_ = true;
+  check_run_kind(path_, kind);
   const Json before = read_json_object(config_file);
   const std::string difference = first_difference(today ? today(before) : before, config, "");
   if (!difference.empty())
     throw usage_error(path_.string(), ": was made with other settings: ", difference,
-                      "; use another folder, or the same settings to go on");
+                      "; use another folder, or the same settings to resume");
   remove_leftovers(path_);
   Json first = read_json_object(record_file);
   if (first.contains(kResumed) && !first[kResumed].is_array())
     throw usage_error(record_file.string(), ": '", kResumed, "' is not a list; is it damaged?");
+  first[kKind] = enum_name(kind);  // earlier versions did not write it
   first[kResumed].push_back(record_);
   record_ = std::move(first);
   write_json_object(record_file, record_);
 }
 
-void RunFolder::take_back() {
+void RunFolder::begin(const std::function<void()>& body, const std::function<bool()>& has_results) {
+  try {
+    body();
+  } catch (const Error& error) {
+    const bool wanted = error.kind() == ErrorKind::kInterrupted || (has_results && has_results());
+    if (!wanted) discard_if_new();
+    throw;
+  }
+}
+
+void RunFolder::discard_if_new() {
   if (reopened_) return;
   std::error_code error;
   std::vector<fs::path> made;
@@ -155,8 +204,8 @@ void RunFolder::take_back() {
     const fs::path name = entry->path().filename();
     if (name != kLockFile && name != kRecordFile && name != kConfigFile) made.push_back(entry->path());
   }
-  // config.json after the rest: files without it are somebody else's. Whatever keeps this from its end, the
-  // folder is still a run that the same command goes on with.
+  // config.json after the rest: files without it are not a run. If this is interrupted, the folder is still a
+  // run that the same command resumes.
   for (const fs::path& path : made) {
     if (!error) fs::remove_all(path, error);
   }
@@ -171,8 +220,8 @@ bool is_in_use(const fs::path& folder) {
   if (::stat(lock.c_str(), &file) != 0) return false;
   std::string owner;
   std::ifstream(lock) >> owner;
-  // "1: FLOCK  ADVISORY  WRITE 708 fe:01:12345 0 EOF": who, and the file's number. Devices go by other names
-  // on some file systems, so the owner that the lock's file names has to be the one.
+  // "1: FLOCK  ADVISORY  WRITE 708 fe:01:12345 0 EOF": the process and the inode. Some file systems report
+  // other device numbers, so the process must also be the one named in the lock file.
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words(line);

@@ -1,8 +1,9 @@
-// The folder of a run: what was asked for, where it ran, how it went.
+// The folder of a run: its settings, machine and results.
 //
-//   config.json     the settings, resolved; a run goes on only with the same ones
-//   run.json        version, machine, seeds, data: the caller's; one more entry in "resumed" per reopening
-//   metrics.jsonl   one JSON object per line, in the order of time
+//   config.json     the settings, resolved; a run resumes only with the same ones
+//   run.json        the kind of the run; version, machine, seeds, data: the caller's; one more entry in
+//                   "resumed" per reopening
+//   metrics.jsonl   one JSON object per line, in order of time
 //   checkpoints/    store/checkpoint.h
 //   lock            the process that has the folder open
 #pragma once
@@ -11,17 +12,41 @@
 #include <functional>
 #include <optional>
 
+#include "heed/base/fields.h"
 #include "heed/store/line_log.h"
 
 namespace heed::store {
 
+// The kind of a run: the verb that made its folder.
+enum class RunKind { kTrain, kSearch, kSupernet, kRank };
+
+}  // namespace heed::store
+
+namespace heed {
+template <>
+struct EnumNames<store::RunKind> {
+  static constexpr std::pair<store::RunKind, const char*> names[] = {{store::RunKind::kTrain, "train"},
+                                                                     {store::RunKind::kSearch, "search"},
+                                                                     {store::RunKind::kSupernet, "supernet"},
+                                                                     {store::RunKind::kRank, "rank"}};
+};
+}  // namespace heed
+
+namespace heed::store {
+
+// The kind of the run in a folder; nothing if there is none. For folders of earlier versions, which do not
+// say it, the files tell. Throws if run.json says a kind that this version does not know.
+std::optional<RunKind> run_kind(const std::filesystem::path& folder);
+// Throws if the folder holds a run of another kind.
+void check_run_kind(const std::filesystem::path& folder, RunKind asked);
+
 class RunFolder {
  public:
-  // Makes the folder, or opens it again. An Error if another process has it open (it is named), if it was
-  // made with other settings (the first that differs is named), or if it holds files of something else.
-  // `today` turns the settings of an earlier version into those of this one, so that what is new has its
-  // default there.
-  RunFolder(const std::filesystem::path& path, const Json& config, const Json& record,
+  // Creates the folder, or opens it again. Throws if another process has it open (it is named), if it is of
+  // another kind, if it was made with other settings (the first that differs is named), or if it holds other
+  // files. `today` converts the settings of an earlier version to those of this one, so that new settings
+  // have their default.
+  RunFolder(const std::filesystem::path& path, RunKind kind, const Json& config, const Json& record,
             const std::function<Json(const Json& before)>& today = {});
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
@@ -30,21 +55,23 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoints() const;
   bool reopened() const { return reopened_; }
-  // An Error if somebody has moved or removed the folder. To be called before anything is saved, which would
-  // begin a folder of the same name with nothing else in it.
+  // Throws if the folder was moved or removed. Call it before saving anything, which would create a folder of
+  // the same name with nothing else in it.
   void check_in_place() const;
-  // Empties a folder that this object began: for a start that failed before its first step, so that the next
-  // try may have other settings. One that was a run before stays as it is.
-  void take_back();
-  // What run.json holds: the record of the first start, and those of later ones in "resumed".
+  // Runs the part of a start that may still throw. If it does, a folder that this object created is emptied,
+  // so that the next attempt may have other settings; one that was a run before, or already has results,
+  // stays as it is.
+  void begin(const std::function<void()>& body, const std::function<bool()>& has_results = {});
+  // The content of run.json: the record of the first start, and those of later ones in "resumed".
   const Json& record() const { return record_; }
 
   // metrics.jsonl.
   LineLog& metrics() { return *metrics_; }
 
  private:
+  void discard_if_new();
   void lock();
-  void open_config(const Json& config, const std::function<Json(const Json& before)>& today);
+  void open_config(RunKind kind, const Json& config, const std::function<Json(const Json& before)>& today);
 
   std::filesystem::path path_;
   Json record_;
@@ -53,7 +80,7 @@ class RunFolder {
   std::optional<LineLog> metrics_;
 };
 
-// Whether a process works in the folder now. Asking takes no lock, so that nobody is kept from beginning.
+// Whether a process is using the folder. Takes no lock, so that it never keeps a run from starting.
 bool is_in_use(const std::filesystem::path& folder);
 
 }  // namespace heed::store

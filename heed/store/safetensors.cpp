@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "heed/base/error.h"
 #include "heed/base/fields.h"
 #include "heed/base/hash.h"
+#include "heed/tensor/half.h"
 
 namespace heed::store {
 namespace {
@@ -18,16 +20,7 @@ constexpr int64_t kDataAlignment = 64;
 
 constexpr const char* kChecksumKey = "heed_checksum";  // in the metadata, for readers of the same format
 
-const char* stored_name(DType dtype) { return dtype == DType::kF32 ? "F32" : "I32"; }
-
-std::string described(const Tensor& tensor) {
-  std::string out = std::string(stored_name(tensor.type.dtype)) + "[";
-  for (int i = 0; i < tensor.shape().rank(); ++i)
-    out += (i ? ", " : "") + std::to_string(tensor.shape().dim(i));
-  return out + "]";  // as StoredTensor::str
-}
-
-// Of everything in a file: metadata first, then each tensor by name with what it is and its bytes.
+// Covers everything in a file: metadata first, then each tensor by name with its type, shape and bytes.
 class Checksum {
  public:
   explicit Checksum(const Metadata& metadata) {
@@ -42,29 +35,77 @@ class Checksum {
 
 constexpr int64_t kPiece = 1 << 20;  // bytes that are hashed at once
 
-std::string checksum_of(const Tensors& tensors, const Metadata& metadata) {
+// Tensors as the file will hold them: f32 in the requested floating point type.
+class Stored {
+ public:
+  Stored(const Tensors& tensors, DType floats_as) : tensors_(tensors), floats_as_(floats_as) {
+    HEED_ASSERT(floats_as == DType::kF32 || floats_as == DType::kF16 || floats_as == DType::kBF16);
+  }
+
+  const Tensors& tensors() const { return tensors_; }
+  TensorType type(const Tensor& tensor) const {
+    return {tensor.shape(), tensor.type.dtype == DType::kF32 ? floats_as_ : tensor.type.dtype};
+  }
+  std::string described(const Tensor& tensor) const {  // as StoredTensor::str
+    return stored_name(type(tensor).dtype) + tensor.shape().str();
+  }
+
+  // Calls take(bytes) with up to kPiece at a time.
+  template <class Take>
+  void each_piece(const Tensor& tensor, const Take& take) const {
+    const DType as = type(tensor).dtype;
+    const int64_t bytes = type(tensor).bytes();
+    if (as == tensor.type.dtype) {
+      const std::string_view all(static_cast<const char*>(tensor.data), static_cast<size_t>(bytes));
+      for (size_t at = 0; at < all.size(); at += kPiece) take(all.substr(at, kPiece));
+      return;
+    }
+    std::vector<uint16_t> piece(kPiece / sizeof(uint16_t));
+    const std::span<const float> all = tensor.floats();
+    for (size_t at = 0; at < all.size(); at += piece.size()) {
+      const auto some = all.subspan(at, std::min(piece.size(), all.size() - at));
+      if (as == DType::kF16) check_range(some);
+      std::ranges::transform(some, piece.begin(), as == DType::kF16 ? to_f16 : to_bf16);
+      take(std::string_view(reinterpret_cast<const char*>(piece.data()), some.size() * sizeof(uint16_t)));
+    }
+  }
+
+ private:
+  // A finite number must not become infinite without anybody noticing.
+  static void check_range(std::span<const float> floats) {
+    constexpr float kRoundsToInfinity = 65520;
+    for (const float value : floats) {
+      if (std::abs(value) >= kRoundsToInfinity && std::isfinite(value))
+        throw usage_error("a weight is ", value, ", but f16 ends at 65504; save as bf16 or f32");
+    }
+  }
+
+  const Tensors& tensors_;
+  DType floats_as_;
+};
+
+std::string checksum_of(const Stored& stored, const Metadata& metadata) {
   Checksum sum(metadata);
-  for (const auto& [name, tensor] : tensors) {
-    sum.add(name + " " + described(tensor));
-    const std::string_view bytes(static_cast<const char*>(tensor.data),
-                                 static_cast<size_t>(tensor.type.bytes()));
-    for (size_t at = 0; at < bytes.size(); at += kPiece) sum.add(bytes.substr(at, kPiece));
+  for (const auto& [name, tensor] : stored.tensors()) {
+    sum.add(name + " " + stored.described(tensor));
+    stored.each_piece(tensor, [&](std::string_view bytes) { sum.add(bytes); });
   }
   return sum.str();
 }
 
-std::string header_for(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata) {
+std::string header_for(const std::filesystem::path& path, const Stored& stored, const Metadata& metadata) {
   Json header = Json::object();
   if (!metadata.empty()) header[kMetadataKey] = metadata;
   int64_t at = 0;
-  for (const auto& [name, tensor] : tensors) {
+  for (const auto& [name, tensor] : stored.tensors()) {
     if (name == kMetadataKey)
       throw usage_error(path.string(), ": a tensor cannot be named ", kMetadataKey,
-                        ", the format has other use for it");
+                        ", which the format reserves");
     Json shape = Json::array();
     for (int i = 0; i < tensor.shape().rank(); ++i) shape.push_back(tensor.shape().dim(i));
-    const int64_t end = at + tensor.type.bytes();
-    header[name] = {{"dtype", stored_name(tensor.type.dtype)}, {"shape", shape}, {"data_offsets", {at, end}}};
+    const TensorType type = stored.type(tensor);
+    const int64_t end = at + type.bytes();
+    header[name] = {{"dtype", stored_name(type.dtype)}, {"shape", shape}, {"data_offsets", {at, end}}};
     at = end;
   }
   std::string out;
@@ -76,7 +117,7 @@ std::string header_for(const std::filesystem::path& path, const Tensors& tensors
   const auto whole = kLengthBytes + static_cast<int64_t>(out.size());
   out.append(static_cast<size_t>((kDataAlignment - whole % kDataAlignment) % kDataAlignment), ' ');
   if (static_cast<int64_t>(out.size()) > kMaxHeaderBytes)
-    throw usage_error(path.string(), ": the names of ", tensors.size(), " tensors take ", out.size(),
+    throw usage_error(path.string(), ": the names of ", stored.tensors().size(), " tensors take ", out.size(),
                       " bytes; the format allows ", kMaxHeaderBytes);
   return out;
 }
@@ -94,7 +135,7 @@ Safetensors::Safetensors(const std::filesystem::path& path) : file_(path.string(
                       " are allowed; is it a safetensors file?");
   if (static_cast<int64_t>(length) > mapped_.size() - kLengthBytes)
     throw usage_error(file_, ": claims a header of ", length, " bytes, but has only ", mapped_.size(),
-                      " bytes in all; is it cut off?");
+                      " bytes in total; is it cut off?");
   data_begin_ = kLengthBytes + static_cast<int64_t>(length);
   header_ = read_header(mapped_.text().substr(kLengthBytes, length), mapped_.size() - data_begin_, file_);
   const auto stated = header_.metadata.extract(kChecksumKey);
@@ -144,7 +185,7 @@ void Safetensors::read_f32(const std::string& name, std::span<float> to) const {
   if (!tensor.type->to_f32)
     throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(),
                       ", floating point numbers were asked for");
-  // In pieces, and each forgotten once it is read: otherwise a model would be in memory twice.
+  // In pieces, each released once it is read: otherwise a model would be in memory twice.
   constexpr int64_t kNumbers = 1 << 20;
   const int64_t size = tensor.type->size;
   for (int64_t at = 0; at < tensor.elements; at += kNumbers) {
@@ -155,23 +196,31 @@ void Safetensors::read_f32(const std::string& name, std::span<float> to) const {
   }
 }
 
-void Safetensors::read_i32(const std::string& name, std::span<int32_t> to) const {
-  const StoredTensor& tensor = info(name, to.size());
-  if (tensor.type->name != std::string_view("I32"))
-    throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(), ", I32 was asked for");
-  if (!to.empty()) std::memcpy(to.data(), mapped_.data() + data_begin_ + tensor.begin, to.size_bytes());
+void Safetensors::read(const std::string& name, const Tensor& to) const {
+  if (to.type.dtype == DType::kF32) return read_f32(name, to.floats());
+  const StoredTensor& tensor = info(name, static_cast<size_t>(to.shape().elements()));
+  if (!tensor.fills(to.type.dtype))
+    throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(), ", ",
+                      stored_name(to.type.dtype), " was asked for");
+  const auto bytes = static_cast<size_t>(to.type.bytes());
+  if (bytes > 0) std::memcpy(to.data, mapped_.data() + data_begin_ + tensor.begin, bytes);
 }
 
-void write_safetensors(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata) {
+void write_safetensors(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata,
+                       DType floats_as) {
+  const Stored stored(tensors, floats_as);
   Metadata checked = metadata;
-  checked[kChecksumKey] = checksum_of(tensors, metadata);
-  const std::string header = header_for(path, tensors, checked);
+  checked[kChecksumKey] = checksum_of(stored, metadata);
+  const std::string header = header_for(path, stored, checked);
   write_file(path, [&](std::ostream& out) {
     const uint64_t length = header.size();
     out.write(reinterpret_cast<const char*>(&length), kLengthBytes);
     out.write(header.data(), static_cast<std::streamsize>(header.size()));
-    for (const auto& [name, tensor] : tensors)
-      out.write(static_cast<const char*>(tensor.data), static_cast<std::streamsize>(tensor.type.bytes()));
+    for (const auto& [name, tensor] : tensors) {
+      stored.each_piece(tensor, [&](std::string_view bytes) {
+        out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+      });
+    }
   });
 }
 

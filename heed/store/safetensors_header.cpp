@@ -1,30 +1,18 @@
 #include "heed/store/safetensors_header.h"
 
 #include <algorithm>
-#include <bit>
+#include <cctype>
 #include <cstring>
 #include <limits>
 
 #include "heed/base/error.h"
 #include "heed/base/fields.h"
+#include "heed/tensor/half.h"
 
 namespace heed::store {
 namespace {
 
 constexpr size_t kMaxRank = 64;
-
-float from_f16(uint16_t half) {
-  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16, mantissa = half & 0x3ff;
-  const uint32_t exponent = (half >> 10) & 0x1f;
-  if (exponent == 0) {  // no multiplication of subnormal floats, which the processor may be told to flush
-    const float size = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign ? -size : size;
-  }
-  const uint32_t wider = exponent == 31 ? 255 : exponent + 112;
-  return std::bit_cast<float>(sign | wider << 23 | mantissa << 13);
-}
-
-float from_bf16(uint16_t half) { return std::bit_cast<float>(static_cast<uint32_t>(half) << 16); }
 
 template <class Stored, auto convert>
 void convert_all(const std::byte* from, int64_t n, float* to) {
@@ -48,12 +36,13 @@ constexpr StoredType kTypes[] = {
     {"F64", 8, convert_all<double, narrow>},
     {"I32", 4, nullptr},
     {"I64", 8, nullptr},
+    {"I8", 1, nullptr},
     {"U8", 1, nullptr},
     {"BOOL", 1, nullptr},
 };
 
-// Takes the events of the JSON parser instead of a tree of values: a tree keeps the last of two equal keys
-// and grows with whatever nesting a file claims.
+// Handles the events of the JSON parser instead of a tree of values: a tree keeps the last of two equal keys
+// and grows with the nesting of a file.
 class HeaderReader : public nlohmann::json_sax<Json> {
  public:
   HeaderReader(const std::string& file, SafetensorsHeader& header) : file_(file), header_(header) {}
@@ -240,6 +229,16 @@ void check_cover(const SafetensorsHeader& header, int64_t data_bytes, const std:
 }  // namespace
 
 std::span<const StoredType> stored_types() { return kTypes; }
+
+std::string stored_name(DType dtype) {
+  std::string name = name_of(dtype);
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+bool StoredTensor::fills(DType dtype) const {
+  return dtype == DType::kF32 ? type->to_f32 != nullptr : type->name == stored_name(dtype);
+}
 
 std::string StoredTensor::str() const {
   std::string out = std::string(type->name) + "[";

@@ -9,15 +9,19 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/tensor/dtype.h"
+
 namespace heed::store {
 
 struct StoredType {
   const char* name;  // as in the file: "BF16"
   int64_t size;      // bytes of one number
-  // Turns n numbers, at any alignment, into floats; null for types that are no floating point numbers.
+  // Turns n numbers, at any alignment, into floats; null for types that are not floating point.
   void (*to_f32)(const std::byte* from, int64_t n, float* to);
 };
 std::span<const StoredType> stored_types();
+// The name of heed's type in the format.
+std::string stored_name(DType dtype);
 
 struct StoredTensor {
   const StoredType* type = nullptr;
@@ -25,6 +29,8 @@ struct StoredTensor {
   int64_t elements = 0;
   int64_t begin = 0, end = 0;  // bytes of the data
 
+  // Whether it can be read into a tensor of that type: floating point numbers into f32, others as they are.
+  bool fills(DType dtype) const;
   std::string str() const;  // "BF16[4, 256]"
 };
 

@@ -18,13 +18,13 @@ namespace fs = std::filesystem;
 
 fs::path temporary_name(const fs::path& target) { return target.string() + text(".", ::getpid(), ".tmp"); }
 
-// A descriptor that holds the lock, or -1 if the folder is not there or somebody else holds it.
+// A descriptor that holds the lock, or -1 if the folder is missing or another process holds it.
 int try_lock(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return -1;
   struct stat locked {
   }, named{};
-  // Between opening and locking, somebody may have taken the folder for a leftover and removed it.
+  // Between opening and locking, another process may have removed the folder as a leftover.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &locked) == 0 &&
       ::stat(folder.c_str(), &named) == 0 && locked.st_ino == named.st_ino)
     return descriptor;
@@ -38,13 +38,13 @@ Unfinished::Unfinished(const fs::path& target) : target_(target), path_(temporar
   constexpr int kAttempts = 10;
   for (int attempt = 0; attempt < kAttempts && lock_ < 0; ++attempt) {
     if (::mkdir(path_.c_str(), 0777) != 0) {
-      if (errno != EEXIST) throw failure(path_.string(), ": cannot be made: ", system_reason(errno));
+      if (errno != EEXIST) throw system_error(path_.string(), ": cannot be created: ", system_reason(errno));
       remove_abandoned(path_);  // an earlier process had the same number
       continue;
     }
     lock_ = try_lock(path_);
   }
-  if (lock_ < 0) throw failure(path_.string(), ": is being written by another process");
+  if (lock_ < 0) throw system_error(path_.string(), ": is being written by another process");
 }
 
 Unfinished::~Unfinished() {
@@ -56,15 +56,15 @@ Unfinished::~Unfinished() {
 void Unfinished::finish() {
   const fs::path folder = target_.has_parent_path() ? target_.parent_path() : fs::path(".");
   sync_to_disk(path_);
-  // Exchanging the names leaves no moment without the old or the new folder. Where the file system cannot,
-  // the old one goes first.
+  // Exchanging the names leaves no moment without the old or the new folder. If the file system cannot, the
+  // old one is removed first.
   const bool exchanged =
       ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0;
   if (!exchanged) {
     if (fs::exists(target_)) retire(target_);
     std::error_code error;
     fs::rename(path_, target_, error);
-    if (error) throw failure(target_.string(), ": cannot be put in place: ", system_reason(error.value()));
+    if (error) throw system_error(target_.string(), ": cannot be renamed: ", system_reason(error.value()));
   }
   sync_to_disk(folder);
   std::error_code ignored;
@@ -89,13 +89,13 @@ bool remove_abandoned(const fs::path& path) {
 
 void retire(const fs::path& path) {
   const fs::path nameless = temporary_name(path.string() + ".old");
-  const int lock = try_lock(path);  // so that nobody else takes it for a leftover and removes it as well
+  const int lock = try_lock(path);  // so that no other process removes it as a leftover too
   std::error_code error;
   fs::remove_all(nameless, error);
   fs::rename(path, nameless, error);
   if (!error) fs::remove_all(nameless, error);
   if (lock >= 0) ::close(lock);
-  if (error) throw failure(path.string(), ": cannot be removed: ", system_reason(error.value()));
+  if (error) throw system_error(path.string(), ": cannot be removed: ", system_reason(error.value()));
 }
 
 }  // namespace heed::store

@@ -1,6 +1,6 @@
-// A folder being written under a temporary name, locked for as long as its process works at it. One that
-// nobody locks is a leftover. The lock and not the process number tells: numbers are used again, and
-// containers begin to count from 1 each time.
+// A folder being written under a temporary name, locked while its process works on it. An unlocked one is a
+// leftover. The lock decides, not the process number: numbers are reused, and containers start from 1 each
+// time.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ class Unfinished {
   Unfinished& operator=(const Unfinished&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // Gives the folder its name, for good. What had that name before is replaced.
+  // Renames the folder to its final name, replacing what had that name before.
   void finish();
 
  private:
@@ -26,10 +26,10 @@ class Unfinished {
 
 bool is_unfinished_name(const std::filesystem::path& path);
 
-// Removes an unfinished folder whose process is gone; false if it is alive, or the folder cannot be removed.
+// Removes an unfinished folder whose process has ended; false if it is alive or the removal fails.
 bool remove_abandoned(const std::filesystem::path& path);
 
-// Removes a folder in one step as seen from outside: it loses its name first.
+// Removes a folder atomically as seen from outside: it is renamed first.
 void retire(const std::filesystem::path& path);
 
 }  // namespace heed::store

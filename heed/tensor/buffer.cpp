@@ -24,8 +24,8 @@ Buffer::Buffer(int64_t bytes) : bytes_(bytes) {
   void* raw = mmap(nullptr, static_cast<size_t>(mapped), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) {
-    throw failure("memory: ", format_bytes(bytes), " asked for, the system refused (", std::strerror(errno),
-                  "); close other programs or choose a smaller model or batch");
+    throw system_error("memory: ", format_bytes(bytes), " requested, the system refused (",
+                       std::strerror(errno), "); close other programs or choose a smaller model or batch");
   }
   auto* start = static_cast<std::byte*>(raw);
   if (huge) {

@@ -1,4 +1,4 @@
-// Owned memory: pages straight from the system, zeroed, huge pages asked for (25% faster from DRAM).
+// Owned memory: pages from the system, zeroed, with huge pages requested (25% faster from DRAM).
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,7 @@ int64_t Shape::elements() const { return elements_before(rank_); }
 int64_t Shape::elements_before(int axis) const {
   int64_t count = 1;
   for (int i = 0; i < axis; ++i) {
-    // Also what 64 bits count: sums of bytes over a whole graph must not leave them.
+    // Well below 64 bits: sums of bytes over a whole graph must not overflow.
     if (__builtin_mul_overflow(count, dims_[i], &count) || count > kMostElements)
       throw usage_error("shape ", str(), " has more elements than any machine holds");
   }

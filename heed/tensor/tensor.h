@@ -1,24 +1,25 @@
-// A tensor is a view: where the numbers are, their type and shape. It owns nothing.
+// A tensor is a view: a pointer to numbers, their type and shape. It owns nothing.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 
 #include "heed/base/error.h"
+#include "heed/tensor/dtype.h"
 #include "heed/tensor/shape.h"
 
 namespace heed {
 
-enum class DType : uint8_t { kF32, kI32 };
-
-inline int64_t size_of(DType) { return 4; }
-inline const char* name_of(DType dtype) { return dtype == DType::kF32 ? "f32" : "i32"; }
-
-// What is known of a tensor before there is memory for it.
+// The type and shape of a tensor, without memory.
 struct TensorType {
   Shape shape;
   DType dtype = DType::kF32;
+
+  TensorType() = default;
+  TensorType(const Shape& s, DType d = DType::kF32) : shape(s), dtype(d) {}
+  TensorType(std::initializer_list<int64_t> dims) : shape(dims) {}
 
   int64_t bytes() const { return shape.elements() * size_of(dtype); }
   bool operator==(const TensorType&) const = default;
@@ -33,7 +34,7 @@ struct Tensor {
   const Shape& shape() const { return type.shape; }
   float* f32() const { return typed<float>(DType::kF32); }
   int32_t* i32() const { return typed<int32_t>(DType::kI32); }
-  // For optional inputs: null where the tensor is absent.
+  // For optional inputs: null if the tensor is absent.
   float* f32_or_null() const { return data ? f32() : nullptr; }
   int32_t* i32_or_null() const { return data ? i32() : nullptr; }
   std::span<float> floats() const { return {f32(), static_cast<size_t>(type.shape.elements())}; }

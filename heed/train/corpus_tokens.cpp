@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "heed/data/sentence_batches.h"
-
 namespace heed::train {
 
 using data::Split;
@@ -44,24 +42,8 @@ spec::EvaluationSpec held_out_protocol(const spec::TrainingSpec& training, const
   return protocol;
 }
 
-std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, const data::TokenStream& stream) {
-  const spec::TrainingSpec& training = recipe.training;
-  const data::BatchShape shape{training.batch, training.length, training.chunks};
-  const auto seed = static_cast<uint64_t>(training.seed);
-  if (recipe.data.tokenizer == "lm1b") return std::make_unique<data::SentenceBatches>(stream, shape, seed);
-  return std::make_unique<data::StreamBatches>(
-      stream, shape, data::StreamOptions{.roll = training.roll, .seed = seed, .short_segment = false});
-}
-
 int64_t seen_before(const spec::TrainingSpec& training, const data::Batches& batches, int64_t index) {
   return (training.restart_memory ? index % batches.segments() : index) * training.length;
-}
-
-std::unique_ptr<data::Batches> scoring_batches(const spec::EvaluationSpec& protocol,
-                                               const data::TokenStream& stream) {
-  return std::make_unique<data::StreamBatches>(
-      stream, data::BatchShape{protocol.batch, protocol.length, 1},
-      data::StreamOptions{.warm_up_tokens = protocol.warm_up ? protocol.memory : 0});
 }
 
 }  // namespace heed::train

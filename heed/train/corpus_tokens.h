@@ -1,4 +1,4 @@
-// A corpus with its vocabulary: what training and scoring read.
+// A corpus with its vocabulary, for training and scoring.
 #pragma once
 
 #include <filesystem>
@@ -16,26 +16,23 @@ struct CorpusTokens {
   std::unique_ptr<data::Tokenizer> tokenizer;
   std::filesystem::path cache;
 
-  // The tokens of a part, made if need be.
+  // The tokens of a part, made if necessary.
   data::TokenStream stream(data::Split split) const;
 };
 
 // Opens the text with the vocabulary of a model's folder, which must have one.
 CorpusTokens open_tokens_of_model(const spec::DataSpec& data, const std::filesystem::path& path,
                                   const std::filesystem::path& model, const std::filesystem::path& cache);
-// Opens the text; the vocabulary is that of `tokenizer_path` if it is there, otherwise learned from the text
+// Opens the text; the vocabulary is that of `tokenizer_path` if it exists, otherwise learned from the text
 // as the recipe says: characters from all parts, as is usual, the others from the training part.
 CorpusTokens open_tokens(const spec::DataSpec& data, const std::filesystem::path& path,
                          const std::filesystem::path& tokenizer_path, const std::filesystem::path& cache);
 
-// How held-out text is scored while training: as training sees text, so that the number can be followed.
+// How held-out text is scored during training: in the same form as training reads text, so that the losses
+// compare.
 spec::EvaluationSpec held_out_protocol(const spec::TrainingSpec& training, const data::TokenStream& valid);
 
-// How the recipe pours a stream into batches.
-std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, const data::TokenStream& stream);
-// Tokens of the present streams that come before update `index`, from 0.
+// Tokens of the current streams before update `index`, which counts from 0.
 int64_t seen_before(const spec::TrainingSpec& training, const data::Batches& batches, int64_t index);
-std::unique_ptr<data::Batches> scoring_batches(const spec::EvaluationSpec& protocol,
-                                               const data::TokenStream& stream);
 
 }  // namespace heed::train

@@ -11,36 +11,36 @@
 namespace heed::train {
 
 struct Score {
-  double nats = 0;     // of all counted tokens together
+  double nats = 0;     // sum over all counted tokens
   int64_t tokens = 0;  // counted
   double mean() const { return tokens ? nats / static_cast<double>(tokens) : 0; }
   double perplexity() const;
   double bits_per_token() const;
 };
 
-// The graph use of a protocol: keys and values cached, which gives what recomputing them gives.
-model::Use scoring_use(const spec::EvaluationSpec& protocol, bool packed);
 // The protocol in words, to be printed with every number.
 std::string describe(const spec::EvaluationSpec& protocol);
 
 class Scorer {
  public:
-  // Shares the parameters in `variables`; its states begin with "score.".
-  Scorer(const spec::ModelSpec& model, const spec::EvaluationSpec& protocol, graph::Variables& variables,
-         bool packed);
+  // The parameters are shared; the states are its own.
+  Scorer(const spec::ModelSpec& model, const spec::EvaluationSpec& protocol,
+         std::shared_ptr<graph::NamedTensors> parameters, model::WeightForm weights);
 
   const graph::Graph& graph() const { return program_->graph(); }
   const model::Weights& weights() const { return model_.weights; }
   graph::Memory memory() const { return program_->memory(); }
 
-  // From the beginning of the text to its end, or until `most` tokens are counted (0: all). `progress` is
-  // told the segments done and returns false to stop.
+  // From the beginning of the text to its end, or until `most` tokens are counted (0: all). `progress` gets
+  // the segments done and returns false to stop.
   Score run(data::Batches& batches, int64_t most = 0, const std::function<bool(int64_t done)>& progress = {});
 
  private:
-  model::Use use_;
+  model::GraphForm form_;
   model::Model model_;
+  graph::Variables variables_;
   std::unique_ptr<graph::Program> program_;
+  model::InputSpans inputs_;
   std::unique_ptr<model::Cursor> cursor_;
 };
 

@@ -8,7 +8,8 @@
 #include "heed/store/json_file.h"
 #include "heed/store/model_folder.h"
 #include "heed/train/resuming.h"
-#include "heed/train/run_text.h"
+#include "heed/train/tasks.h"
+#include "heed/train/text_run.h"
 #include "heed/train/training.h"
 
 namespace heed::train {
@@ -16,9 +17,9 @@ namespace {
 
 using data::Split;
 
-constexpr int64_t kPromptTokens = 32;  // of the valid part, that a sample goes on from
+constexpr int64_t kPromptTokens = 32;  // of the valid part, which a sample continues
 
-// What a run has to remember besides weights and states.
+// The progress of a run besides weights and states.
 struct Progress {
   int64_t step = 0;
   LossAverage loss;
@@ -45,82 +46,71 @@ class Run {
   Run(const RunRequest& request, RunObserver& observer)
       : request_(request),
         observer_(observer),
-        recipe_(request.recipe),
-        tokens_(open_run_text(recipe_, request.data, request.folder,
-                              [&](const std::string& sentence) { observer.note(sentence); })) {
-    Json record = request.record;
-    record["data"] = text_record(tokens_, request.data);
-    folder_ = std::make_unique<store::RunFolder>(
-        request.folder, spec::to_json(recipe_), record, [&](const Json& before) {
+        text_(store::RunKind::kTrain, request.recipe, request.data, request.folder,
+              [&](const std::string& sentence) { observer.note(sentence); }),
+        recipe_(text_.recipe()) {
+    text_.open(
+        spec::to_json(recipe_), request.record,
+        [&](const Json& before) {
           return spec::to_json(spec::read_recipe(before, (request.folder / "config.json").string()));
-        });
-    try {
-      prepare(record);
-    } catch (const Error&) {
-      folder_->take_back();
-      throw;
-    }
+        },
+        [&] { prepare(); });
   }
 
   RunResult run() {
-    const double begin = now_seconds();
-    double saved = begin;
     const int64_t first = progress_.step, steps = recipe_.training.steps;
+    RunClock clock(first, request_.save_seconds);
     bool stopped = false;
     if (progress_.owed) {
       stopped = !evaluate();
       if (!stopped) save();
     }
     while (progress_.step < steps && is_patient() && !stopped) {
-      step(begin, first);
+      step(clock);
       const int64_t every = recipe_.training.evaluate_every;
       const bool last = progress_.step == steps;
       if (last || (every > 0 && progress_.step % every == 0)) stopped = !evaluate();
-      const double now = now_seconds();
-      const bool late = request_.max_seconds > 0 && now - begin > request_.max_seconds;
+      const bool late = request_.max_seconds > 0 && clock.seconds() > request_.max_seconds;
       stopped = stopped || (!last && is_patient() && (late || observer_.stop()));
-      if (last || !is_patient() || stopped || now - saved > request_.save_seconds) {
+      if (last || !is_patient() || stopped || clock.is_time_to_save()) {
         save();
-        saved = now_seconds();
+        clock.saved();
       }
     }
-    if (stopped) return result(false, first, begin);
+    if (stopped) return result(false, first, clock);
     if (!scorer_) save_model();  // without a valid part the last is the best
-    return result(true, first, begin);
+    return result(true, first, clock);
   }
 
  private:
-  // Everything that may still be refused: the text, the sizes, the checkpoint.
-  void prepare(const Json& record) {
-    check_text(*folder_, record["data"]);
-    store::write_json_object(request_.folder / "tokenizer.json", tokens_.tokenizer->to_json());
-    train_ = std::make_unique<data::TokenStream>(tokens_.stream(Split::kTrain));
-    batches_ = training_batches(recipe_, *train_);
+  // Everything that may still throw: the sizes, the checkpoint.
+  void prepare() {
     trainer_ = std::make_unique<Trainer>(recipe_.model, recipe_.training, variables_);
-    if (tokens_.corpus.has(Split::kValid)) {
-      valid_ = std::make_unique<data::TokenStream>(tokens_.stream(Split::kValid));
-      // `heed eval` judges by the recipe's own protocol.
+    if (text_.tokens().corpus.has(Split::kValid)) {
+      valid_ = std::make_unique<data::TokenStream>(text_.tokens().stream(Split::kValid));
+      // `heed eval` uses the recipe's own protocol.
       const spec::EvaluationSpec protocol = held_out_protocol(recipe_.training, *valid_);
-      scorer_ = std::make_unique<Scorer>(recipe_.model, protocol, variables_, false);
-      valid_batches_ = scoring_batches(protocol, *valid_);
+      scorer_ =
+          std::make_unique<Scorer>(recipe_.model, protocol, variables_.parameters, model::WeightForm::kPlain);
+      valid_batches_ = task_of(recipe_.model, recipe_.training).scoring_batches(protocol, *valid_);
     }
     resume();
   }
 
-  store::Tensors parameters() const { return tensors_of(variables_, trainer_->parameters()); }
-  store::Tensors states() const { return tensors_of(variables_, trainer_->states()); }
+  store::Tensors parameters() const { return tensors_of(*variables_.parameters, trainer_->parameters()); }
+  store::Tensors states() const { return tensors_of(variables_.states, trainer_->states()); }
 
   void resume() {
-    const auto resumed = load_latest(folder_->checkpoints(), parameters(), states(),
+    const auto resumed = load_latest(text_.folder().checkpoints(), parameters(), states(),
                                      [&](const std::string& sentence) { observer_.note(sentence); });
     if (resumed) {
       progress_ = from_json<Progress>(resumed->progress, resumed->path.string());
-      observer_.note(text("going on from step ", progress_.step));
+      observer_.note(text("resuming from step ", progress_.step));
     }
-    folder_->metrics().cut_after(progress_.step);
-    // An evaluation that is still owed may have been made after this checkpoint, and then been lost.
+    text_.folder().metrics().cut_after(progress_.step);
+    // A pending evaluation may have been made after this checkpoint, and then been lost.
     if (progress_.owed)
-      folder_->metrics().cut_from([&](const Json& line) {
+      text_.folder().metrics().cut_from([&](const Json& line) {
         return line.contains("valid") && line.value("step", int64_t{0}) == progress_.step;
       });
     const auto samples = request_.folder / "samples.jsonl";
@@ -128,37 +118,35 @@ class Run {
     if (samples_) samples_->cut_after(progress_.owed ? progress_.step - 1 : progress_.step);
   }
 
-  void step(double begin, int64_t first) {
+  void step(const RunClock& clock) {
     const spec::TrainingSpec& training = recipe_.training;
-    const int64_t index = progress_.step, seen = seen_before(training, *batches_, index);
+    const int64_t index = progress_.step, seen = seen_before(training, text_.batches(), index);
     const double step_begin = now_seconds();
-    const StepResult result = trainer_->step(
-        index + 1, seen, [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
-          batches_->fill(index, chunk, tokens, targets);
-        });
+    const StepResult result = trainer_->step(index + 1, seen, [&](int64_t chunk, const data::Batch& to) {
+      text_.batches().fill(index, chunk, to);
+    });
     progress_.step = index + 1;
     progress_.seconds += now_seconds() - step_begin;
     progress_.loss.add(
         index, result.loss,
         text("Try a smaller learning rate (now ", result.learning_rate, ") or a longer warm-up"));
-    const double seconds = std::max(1e-9, now_seconds() - begin),
-                 rate = static_cast<double>(progress_.step - first) / seconds;
+    const double rate = clock.steps_per_second(progress_.step);
     StepReport report{progress_.step, training.steps, progress_.loss.average, result.gradient_norm,
                       result.learning_rate};
     report.tokens_per_second = rate * static_cast<double>(training.batch * training.length);
     report.flops_per_second = rate * trainer_->flops();
     report.seconds_left = static_cast<double>(training.steps - progress_.step) / rate;
     observer_.step(report);
-    folder_->metrics().append({{"step", progress_.step},
-                               {"loss", result.loss},
-                               {"norm", result.gradient_norm},
-                               {"rate", result.learning_rate},
-                               {"tokens", progress_.step * training.batch * training.length},
-                               {"seconds", progress_.seconds},
-                               {"tokens_per_second", std::round(report.tokens_per_second)}});
+    text_.folder().metrics().append({{"step", progress_.step},
+                                     {"loss", result.loss},
+                                     {"norm", result.gradient_norm},
+                                     {"rate", result.learning_rate},
+                                     {"tokens", progress_.step * training.batch * training.length},
+                                     {"seconds", progress_.seconds},
+                                     {"tokens_per_second", std::round(report.tokens_per_second)}});
   }
 
-  // False when it was interrupted: it may take long, and is then done again when the run goes on.
+  // False if it was interrupted: it may take long, and is repeated when the run resumes.
   bool evaluate() {
     progress_.owed = false;
     if (!scorer_) return true;
@@ -176,21 +164,21 @@ class Run {
     }
     observer_.evaluated(progress_.step, score, bytes_per_token(), best);
     if (best && request_.sample) sample();
-    folder_->metrics().append(
+    text_.folder().metrics().append(
         {{"step", progress_.step},
          {"seconds", progress_.seconds},
          {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
     return true;
   }
 
-  // From the same words each time, so that what follows can be compared.
+  // From the same prompt each time, so that samples can be compared.
   void sample() {
     std::vector<int32_t> tokens(static_cast<size_t>(std::min(kPromptTokens, valid_->size())));
     valid_->copy(0, static_cast<int64_t>(tokens.size()), tokens.data());
     try {
       samples_->append(
           {{"step", progress_.step}, {"text", request_.sample(request_.folder / "model", tokens)}});
-    } catch (const Error& error) {  // no reason to lose a training
+    } catch (const Error& error) {  // not a reason to stop the training
       observer_.note(text("no sample of step ", progress_.step, ": ", error.what()));
     }
   }
@@ -204,36 +192,31 @@ class Run {
   }
 
   void save() {
-    folder_->check_in_place();
-    folder_->metrics().sync();
+    text_.folder().check_in_place();
+    text_.folder().metrics().sync();
     if (samples_) samples_->sync();
-    store::save_checkpoint(folder_->checkpoints(), progress_.step, parameters(), states(),
+    store::save_checkpoint(text_.folder().checkpoints(), progress_.step, parameters(), states(),
                            to_json(progress_));
   }
 
   void save_model() {
-    folder_->check_in_place();
-    store::save_model_folder(request_.folder / "model", recipe_, parameters(), tokens_.tokenizer->to_json());
+    text_.folder().check_in_place();
+    store::save_model_folder(request_.folder / "model", recipe_, parameters(),
+                             text_.tokens().tokenizer->to_json(), request_.save_dtype);
   }
 
-  RunResult result(bool finished, int64_t first, double begin) const {
-    return {first,
-            progress_.step,
-            finished,
-            progress_.best,
-            progress_.best_step,
-            now_seconds() - begin,
-            bytes_per_token()};
+  RunResult result(bool finished, int64_t first, const RunClock& clock) const {
+    return {first,           progress_.step,   finished, progress_.best, progress_.best_step,
+            clock.seconds(), bytes_per_token()};
   }
 
   const RunRequest& request_;
   RunObserver& observer_;
-  spec::Recipe recipe_;
-  CorpusTokens tokens_;
-  std::unique_ptr<store::RunFolder> folder_;
+  TextRun text_;
+  const spec::Recipe& recipe_;
   std::optional<store::LineLog> samples_;
-  std::unique_ptr<data::TokenStream> train_, valid_;
-  std::unique_ptr<data::Batches> batches_, valid_batches_;
+  std::unique_ptr<data::TokenStream> valid_;
+  std::unique_ptr<data::Batches> valid_batches_;
   graph::Variables variables_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Scorer> scorer_;

@@ -1,4 +1,4 @@
-// A training run from text to model: resumable at any moment, the same bytes however often it was
+// A training run from text to model: resumable at any moment, with the same bytes however often it was
 // interrupted.
 #pragma once
 
@@ -8,6 +8,7 @@
 
 #include "heed/spec/recipe.h"
 #include "heed/train/evaluation.h"
+#include "heed/train/resuming.h"
 
 namespace heed::train {
 
@@ -15,11 +16,12 @@ struct RunRequest {
   spec::Recipe recipe;
   std::filesystem::path data;
   std::filesystem::path folder;
-  double max_seconds = 0;        // leave after so long, 0 for no limit
-  double save_seconds = 120;     // between checkpoints
-  Json record = Json::object();  // what run.json should say besides seeds and data
-  // What the model of that folder writes when it goes on from the tokens; for samples.jsonl, whenever a model
-  // was the best so far. An Error is told, and the training goes on.
+  double max_seconds = 0;          // stop after this time, 0 for no limit
+  double save_seconds = 120;       // between checkpoints
+  DType save_dtype = DType::kF32;  // of the weights in the model folder: f32, f16 or bf16
+  Json record = Json::object();    // what run.json should say besides seeds and data
+  // The model's continuation of the tokens, for samples.jsonl, whenever a model was the best so far. An Error
+  // is reported, and the training continues.
   std::function<std::string(const std::filesystem::path& model, const std::vector<int32_t>& tokens)> sample;
 };
 
@@ -31,26 +33,22 @@ struct StepReport {
   double seconds_left = 0;
 };
 
-// Who is told how it goes, and who may stop it.
-class RunObserver {
+class RunObserver : public ResumableObserver {
  public:
-  virtual ~RunObserver() = default;
-  virtual void note(const std::string& sentence) = 0;
   virtual void step(const StepReport& report) = 0;
   virtual void evaluated(int64_t step, const Score& score, double bytes_per_token, bool best) = 0;
-  virtual bool stop() = 0;
 };
 
 struct RunResult {
   int64_t first = 0, step = 0;  // updates made before this call, and after it
-  bool finished = false;        // false: stopped or out of time; the same command goes on
+  bool finished = false;        // false: stopped or out of time; the same command resumes it
   double best = 0;              // nats per token on the valid part; 0 if there is none
   int64_t best_step = 0;
   double seconds = 0;          // of this call
   double bytes_per_token = 0;  // of the valid part; 0 if there is none
 };
 
-// Whether a loss per token is best told in bits: symbols are bytes or characters.
+// Whether a loss per token is shown in bits: symbols are bytes or characters.
 bool counts_bits(const spec::DataSpec& data);
 
 RunResult run_training(const RunRequest& request, RunObserver& observer);

@@ -52,7 +52,7 @@ double learning_rate_at(const spec::TrainingSpec& spec, int64_t step) {
       share = schedule.share({at, 0, end, warmup});
       break;
     case DecayFrom::kChained: {
-      // A schedule over all updates, scaled to go on from the last rate of the warm-up (PyTorch's chained
+      // A schedule over all updates, scaled to continue from the last rate of the warm-up (PyTorch's chained
       // cosine, as SRU++ is trained).
       const double last = warmup > 0 ? (from_zero ? (warmup - 1) / warmup : 1) : 1;
       const double begun = warmup > 0 ? schedule.share({warmup - 1, 0, end, warmup}) : 1;

@@ -1,4 +1,4 @@
-// The course of the learning rate.
+// Learning rate schedules.
 #pragma once
 
 #include "heed/base/registry.h"

@@ -12,6 +12,7 @@
 #include "heed/ops/optimizer.h"
 #include "heed/train/optimizers.h"
 #include "heed/train/schedules.h"
+#include "heed/train/tasks.h"
 
 namespace heed::train {
 namespace {
@@ -21,26 +22,27 @@ using graph::ValueId;
 
 constexpr const char* kSum = ".gradient";  // after a parameter's name: the sum over the chunks of an update
 
-// Adds clipping and the optimizer's step for each parameter. Returns the norm.
-ValueId add_update(Graph& g, const std::vector<ValueId>& parameters, const std::vector<ValueId>& gradients,
-                   const spec::TrainingSpec& training) {
+// Adds clipping and the optimizer's step for each parameter.
+void add_update(TrainingGraph& result, Graph& g, const std::vector<ValueId>& parameters,
+                const std::vector<ValueId>& gradients, const spec::TrainingSpec& training) {
   const ops::ClippedNorm norm = ops::global_norm(g, gradients, {training.clip});
   g.mark_output(norm.norm);
-  const ValueId rate = g.input("learning_rate", {1}), step = g.input("step", {1}, DType::kI32);
+  result.norm = norm.norm;
+  result.learning_rate = g.input("learning_rate", {1});
+  result.step = g.input("step", {1}, DType::kI32);
   const OptimizerEntry& optimizer = optimizers().find(training.optimizer);
   for (size_t i = 0; i < parameters.size(); ++i) {
     const bool decays = training.decay_all || g.shape(parameters[i]).rank() > 1;
     Json settings = training.optimizer_settings;
     if (!settings.contains("weight_decay")) settings["weight_decay"] = decays ? training.weight_decay : 0.0;
-    optimizer.add(g, parameters[i], gradients[i], rate, step, norm.factor, settings);
+    optimizer.add(g, parameters[i], gradients[i], result.learning_rate, result.step, norm.factor, settings);
   }
-  return norm.norm;
 }
 
 }  // namespace
 
 int64_t available_for_training() {
-  // The library packs parts of both operands on each thread, and the allocator keeps what it took for that.
+  // The library packs parts of both operands on each thread, and the allocator keeps that memory.
   constexpr int64_t kPacked = 16 << 20;
   return std::max<int64_t>(0, available_memory() - kPacked * thread_count());
 }
@@ -68,7 +70,7 @@ graph::Memory memory_of(std::initializer_list<const TrainingGraph*> updates) {
 }
 
 double TrainingGraph::flops() const {
-  return static_cast<double>(use.chunks) * graph::count(*gradients).total.flops;
+  return static_cast<double>(form.chunks) * graph::count(*gradients).total.flops;
 }
 
 TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec::TrainingSpec& training,
@@ -76,24 +78,20 @@ TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec
   validate(training);
   if (model_spec.mix > 0 && !objective.changes)
     throw usage_error(
-        "training: a model with mix is a supernet; `heed search --strategy supernet` trains it and finds "
-        "what "
-        "to train");
+        "training: a model with mix is a supernet; `heed supernet` trains it and finds what to train");
   schedules().find(training.schedule);
-  TrainingGraph result{std::make_shared<Graph>(), nullptr, {}, {}, {}};
+  task_of(model_spec, training);
+  TrainingGraph result;
+  result.gradients = std::make_shared<Graph>();
+  result.form = model::training_form(training);
   Graph& g = *result.gradients;
-  result.use.sequences = training.batch / training.chunks;
-  result.use.length = training.length;
-  result.use.memory = training.memory;
-  result.use.chunks = training.chunks;
-  result.use.training = true;
-  result.model = model::build(g, model_spec, result.use);
+  result.model = model::build(g, model_spec, result.form);
   g.mark_output(result.model.loss);
   const ValueId loss = objective.loss ? objective.loss(g, result.model) : result.model.loss;
   std::vector<ValueId> wanted;
   for (ValueId id : g.of_role(graph::Role::kParameter)) {
-    const Part part = result.model.weights.plain.at(g.value(id).name).part;
-    if (!objective.changes || objective.changes(part)) wanted.push_back(id);
+    const WeightGroup group = result.model.weights.plain.at(g.value(id).name).group;
+    if (!objective.changes || objective.changes(group)) wanted.push_back(id);
   }
   // A parameter that nothing uses (shared biases of a model without attention) has no gradient and stays.
   std::vector<ValueId> parameters, gradients;
@@ -102,13 +100,14 @@ TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec
     gradients.push_back(gradient);
   }
   if (training.chunks == 1) {
-    result.norm = add_update(g, parameters, gradients, training);
+    add_update(result, g, parameters, gradients, training);
     g.tidy();
     return result;
   }
   result.update = std::make_shared<Graph>();
   std::vector<ValueId> same, sums;
-  const ValueId chunk = g.find("slot") ? g.find("slot") : g.input("slot", {1}, DType::kI32);
+  ValueId& chunk = result.model.inputs.chunk;
+  if (!chunk) chunk = g.input("chunk", {1}, DType::kI32);
   for (size_t i = 0; i < parameters.size(); ++i) {
     const std::string name = g.value(parameters[i]).name;
     const ValueId sum = g.state(name + kSum, g.shape(parameters[i]));
@@ -117,7 +116,7 @@ TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec
     sums.push_back(result.update->state(name + kSum, g.shape(parameters[i])));
   }
   g.tidy();
-  result.norm = add_update(*result.update, same, sums, training);
+  add_update(result, *result.update, same, sums, training);
   result.update->tidy();
   return result;
 }
@@ -128,13 +127,18 @@ Trainer::Trainer(const spec::ModelSpec& model_spec, const spec::TrainingSpec& tr
 
 Trainer::Trainer(TrainingGraph graph, const spec::TrainingSpec& training, graph::Variables& variables,
                  std::shared_ptr<Buffer> arena)
-    : spec_(training), variables_(variables), graph_(std::move(graph)) {
-  const bool fresh = !variables.all().contains(graph_.model.weights.plain.begin()->first);
+    : spec_(training), graph_(std::move(graph)) {
+  const bool fresh = !variables.parameters->contains(graph_.model.weights.plain.begin()->first);
   program_ = std::make_unique<graph::Program>(graph_.gradients, variables, std::move(arena));
   if (graph_.update) update_ = std::make_unique<graph::Program>(graph_.update, variables);
   if (fresh)
-    fill_weights(*graph_.gradients, graph_.model.weights, variables,
+    fill_weights(*graph_.gradients, graph_.model.weights, *variables.parameters,
                  first_weights(graph_.model.weights, static_cast<uint64_t>(training.seed)));
+  inputs_ = {*program_, graph_.model.inputs};
+  cursor_ = std::make_unique<model::Cursor>(graph_.model, graph_.form, variables.states);
+  const graph::Program& last = update_ ? *update_ : *program_;
+  learning_rate_ = last.tensor(graph_.learning_rate).f32();
+  step_ = last.tensor(graph_.step).i32();
 }
 
 std::vector<std::string> Trainer::names(graph::Role role) const {
@@ -150,29 +154,24 @@ std::vector<std::string> Trainer::names(graph::Role role) const {
 StepResult Trainer::step(int64_t step, int64_t seen, const Fill& fill, graph::Profile* profile) {
   const double rate = learning_rate_at(spec_, step);
   graph::Program& last = update_ ? *update_ : *program_;
-  last.input("learning_rate").f32()[0] = static_cast<float>(rate);
-  last.input("step").i32()[0] = static_cast<int32_t>(step);
-  if (seen == 0) model::Cursor(graph_.model, graph_.use, variables_).restart();
-  model::set_position(*program_, graph_.use, {.seen = seen, .row = 0});
+  *learning_rate_ = static_cast<float>(rate);
+  *step_ = static_cast<int32_t>(step);
+  if (seen == 0) cursor_->restart();
+  model::set_position(inputs_, graph_.form, {.seen = seen, .row = 0});
   StepResult result{0, 0, rate};
   for (int64_t chunk = 0; chunk < spec_.chunks; ++chunk) {
-    if (program_->graph().find("slot")) program_->input("slot").i32()[0] = static_cast<int32_t>(chunk);
-    if (program_->graph().find("rng")) {
-      const auto seed = static_cast<uint64_t>(spec_.seed),
-                 number = static_cast<uint64_t>(step * spec_.chunks + chunk);
-      const uint64_t words[] = {seed, seed >> 32, number, number >> 32};
-      for (int i = 0; i < 4; ++i) program_->input("rng").i32()[i] = static_cast<int32_t>(words[i]);
-    }
-    fill(chunk, program_->input("tokens").ints(), program_->input("targets").ints());
+    if (!inputs_.chunk.empty()) inputs_.chunk[0] = static_cast<int32_t>(chunk);
+    set_rng(inputs_, static_cast<uint64_t>(spec_.seed), static_cast<uint64_t>(step * spec_.chunks + chunk));
+    fill(chunk, {inputs_.tokens, inputs_.targets});
     profile ? program_->run(*profile) : program_->run();
     result.loss += program_->tensor(graph_.model.loss).f32()[0] / static_cast<double>(spec_.chunks);
   }
   if (update_) profile ? update_->run(*profile) : update_->run();
   result.gradient_norm = last.tensor(graph_.norm).f32()[0];
   if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
-    throw failure("training: at step ", step, " the loss is ", result.loss, " and the gradient norm ",
-                  result.gradient_norm, "; try a smaller learning rate (now ", rate,
-                  "), a longer warm-up or a smaller clip");
+    throw diverged_error("training: at step ", step, " the loss is ", result.loss, " and the gradient norm ",
+                         result.gradient_norm, "; try a smaller learning rate (now ", rate,
+                         "), a longer warm-up or a smaller clip");
   }
   return result;
 }

@@ -1,9 +1,10 @@
-// One update as one graph: forward, backward, clipping, optimizer. A batch in chunks is two: one that adds up
-// gradients, run per chunk, and one that uses the sum.
+// One update as one graph: forward, backward, clipping, optimizer. With chunks there are two graphs: one that
+// sums the gradients, run per chunk, and one that uses the sum.
 #pragma once
 
 #include <memory>
 
+#include "heed/data/batches.h"
 #include "heed/graph/plan.h"
 #include "heed/model/cursor.h"
 #include "heed/spec/model_spec.h"
@@ -12,27 +13,26 @@
 namespace heed::train {
 
 struct TrainingGraph;
-// Of updates that take turns on the same weights and states; their gradients share one arena.
+// Of updates that alternate on the same weights and states; their gradients share one arena.
 graph::Memory memory_of(std::initializer_list<const TrainingGraph*> updates);
-// Bytes that the plan of a training may take here and now; matrix products need some beside it.
+// Bytes that the plan of a training may use now; matrix products need some more.
 int64_t available_for_training();
 
 // The graphs of an update, to be counted and planned without running them.
 struct TrainingGraph {
   std::shared_ptr<graph::Graph> gradients;
-  std::shared_ptr<graph::Graph> update;  // null where one graph does it all
+  std::shared_ptr<graph::Graph> update;  // null if there is only one graph
   model::Model model;
-  model::Use use;
-  graph::ValueId norm;
+  model::GraphForm form;
+  graph::ValueId learning_rate, step, norm;  // of `update`, or of the one graph
 
   graph::Memory memory() const { return memory_of({this}); }
   double flops() const;  // of a whole update
 };
-// What an update is to make better, and what it changes for that. Where nothing is said: the model's loss, by
-// all parameters.
+// What an update minimises, and what it changes. The default is the model's loss, by all parameters.
 struct Objective {
   std::function<graph::ValueId(graph::Graph& graph, const model::Model& model)> loss;
-  std::function<bool(Part part)> changes;
+  std::function<bool(WeightGroup group)> changes;
 };
 TrainingGraph build_training_graph(const spec::ModelSpec& model, const spec::TrainingSpec& training,
                                    const Objective& objective = {});
@@ -45,8 +45,8 @@ struct StepResult {
 
 class Trainer {
  public:
-  // Writes chunk `chunk` of the batch: tokens [B/chunks, T], targets [B/chunks * T].
-  using Fill = std::function<void(int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets)>;
+  // Writes one chunk of the batch.
+  using Fill = std::function<void(int64_t chunk, const data::Batch& to)>;
 
   // New weights from the seed, unless `variables` holds the parameters already.
   Trainer(const spec::ModelSpec& model, const spec::TrainingSpec& training, graph::Variables& variables);
@@ -54,15 +54,17 @@ class Trainer {
   Trainer(TrainingGraph graph, const spec::TrainingSpec& training, graph::Variables& variables,
           std::shared_ptr<Buffer> arena = nullptr);
 
-  // One update; `step` counts from 1. `seen` tells how many tokens of the present streams came before; 0
-  // begins new ones. A loss that is not finite throws an Error; the weights in memory are spoilt then.
+  // One update; `step` counts from 1. `seen` is the number of earlier tokens of the current streams; 0
+  // starts new ones. Throws if the loss is not finite; the weights in memory are then invalid.
   StepResult step(int64_t step, int64_t seen, const Fill& fill, graph::Profile* profile = nullptr);
 
   const graph::Graph& graph() const { return *graph_.gradients; }
-  // An input that an objective or a supernet added, to be written before each step.
-  Tensor input(const std::string& name) const { return program_->input(name); }
-  // Names of what an update changes: parameters, and everything else that carries on to the next. Sums of
-  // gradients do not: every update begins them anew.
+  const model::Weights& weights() const { return graph_.model.weights; }
+  // Inputs that the caller writes before each step: a supernet's temperature, and what an objective added.
+  const model::InputSpans& inputs() const { return inputs_; }
+  Tensor input(graph::ValueId id) const { return program_->tensor(id); }
+  // Names of what an update changes: parameters, and everything else that the next one needs. Sums of
+  // gradients are not among them: every update starts them again.
   std::vector<std::string> parameters() const { return names(graph::Role::kParameter); }
   std::vector<std::string> states() const { return names(graph::Role::kState); }
   graph::Memory memory() const { return graph_.memory(); }
@@ -72,9 +74,12 @@ class Trainer {
   std::vector<std::string> names(graph::Role role) const;
 
   spec::TrainingSpec spec_;
-  graph::Variables& variables_;
   TrainingGraph graph_;
   std::unique_ptr<graph::Program> program_, update_;
+  model::InputSpans inputs_;
+  std::unique_ptr<model::Cursor> cursor_;
+  float* learning_rate_;
+  int32_t* step_;
 };
 
 }  // namespace heed::train

@@ -57,7 +57,7 @@ TEST(Units, AreReadAsPeopleWriteThem) {
   try {
     parse_count("many", "--tokens");
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), kUsage);
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_STREQ(
         error.what(),
         "--tokens: 'many' was given; write a whole number from 0 on, such as 5000, 300K, 2.5M or 1G");

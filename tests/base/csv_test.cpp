@@ -34,7 +34,7 @@ TEST(Csv, RefusesWhatIsNoTable) {
   EXPECT_EQ(refused("a,b,a\n"), "t.csv has two columns 'a'");
   EXPECT_EQ(refused("a,b\n1,2\n\n3\n"), "t.csv: line 4 has 1 cells; the first line names 2 columns");
   EXPECT_EQ(refused("a,b\n1,\"2\n3\n"), "t.csv: the quote that opens in line 2 is never closed");
-  EXPECT_EQ(refused("a,b\n1,\"2\"3\n"), "t.csv: line 2 goes on after a closing quote without a comma");
+  EXPECT_EQ(refused("a,b\n1,\"2\"3\n"), "t.csv: line 2 continues after a closing quote without a comma");
   EXPECT_EQ(refused("a,b\n1,2\"3\n"), "t.csv: line 2 has a quote inside a plain cell");
 }
 

@@ -100,7 +100,7 @@ TEST(Utf8, RandomPiecesOfRandomBytesAreAsPythonSays) {
   }
   out.close();
   const test::PythonResult python = test::run_python("utf8.py '" + file + "'");
-  if (python.missing()) GTEST_SKIP() << "no Python to compare with: " << python.output;
+  HEED_NEEDS_ORACLE(python.missing());
   ASSERT_EQ(python.code, 0) << python.output;
 
   std::ifstream answers(file + ".out");

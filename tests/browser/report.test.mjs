@@ -288,7 +288,7 @@ test("a live search shows models as they are measured", async () => {
   const page = await open(server.address);
   await by(page, "words").fill("m01");
   await page.getByText("m01", { exact: true }).first().waitFor();
-  assert.match(await by(page, "run-head").innerText(), /still going on/);
+  assert.match(await by(page, "run-head").innerText(), /still running/);
   assert.ok(!existsSync(at("searching/search.json")));
   await interrupt(search);
   await page.getByText("stopped before its end").waitFor();
@@ -297,13 +297,13 @@ test("a live search shows models as they are measured", async () => {
   assert.equal(await server.stop(), 0);
 });
 
-test("a live ranking says that it is under way", async () => {
+test("a live ranking says that it is running", async () => {
   rmSync(at("ranking"), { recursive: true, force: true });
   const rank = begin("rank", "--space", at("small.toml"), "--models", 8, "--max-steps", 100000, "--data", at("text.txt"), "-o", at("ranking"));
   while (!existsSync(at("ranking/m001/config.json"))) await new Promise((done) => setTimeout(done, 20));
   const server = await serve("ranking");
   const page = await open(server.address);
-  await page.getByText("This ranking is under way, at model 1.").waitFor();
+  await page.getByText("This ranking is running, at model 1.").waitFor();
   await interrupt(rank);
   await page.getByText("This ranking was stopped, at model 1.").waitFor();
   await close(page);

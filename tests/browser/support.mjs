@@ -50,7 +50,7 @@ export function make_runs() {
   heed("search", at("large.toml"), "-o", at("many"), ...profile, "--keep", 2, "--no-baselines", "--strategy", "random", "--samples", 26000);
   heed("train", at("found/pick"), "--data", at("text.txt"), "-o", at("first"), "--steps", 60, "--evaluate-every", 20, "--batch", 4, "--length", 16, "--memory", 16);
   heed("train", at("tiny.json"), "--data", at("text.txt"), "-o", at("second"));
-  heed("search", "--strategy", "supernet", at("tiny.json"), "--data", at("text.txt"), "-o", at("supernet"), "--layers", 3, "--steps", 60, "--unchanged", 0, "--seeds", 2);
+  heed("supernet", at("tiny.json"), "--data", at("text.txt"), "-o", at("supernet"), "--layers", 3, "--steps", 60, "--unchanged", 0, "--seeds", 2);
   heed("rank", "--table", at("table.csv"), "--backbone", "gpt2", "-o", at("ranked"));
   report("all.html", "found", "first", "second", "supernet", "ranked");
 }

@@ -56,8 +56,9 @@ Batch whole(Batches& batches, int64_t step) {
   Batch batch{std::vector<int32_t>(size, -9), std::vector<int32_t>(size, -9), {}};
   for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
     const size_t at = static_cast<size_t>(chunk) * part;
-    batch.info.push_back(batches.fill(step, chunk, std::span(batch.tokens).subspan(at, part),
-                                      std::span(batch.targets).subspan(at, part)));
+    batch.info.push_back(batches.fill(
+        step, chunk,
+        {std::span(batch.tokens).subspan(at, part), std::span(batch.targets).subspan(at, part)}));
   }
   return batch;
 }
@@ -186,11 +187,15 @@ TEST(StreamBatches, RefuseTextsThatAreTooShort) {
       [&] {
         StreamBatches(*one.stream, {1, 1});
       },
-      kUsage, "has 1 tokens, too few for batches of 1 x 1; at least 2");
-  expect_error([&] { StreamBatches(*ten.stream, {6, 4}); }, kUsage, "at least 12");
-  expect_error([&] { StreamBatches(*ten.stream, {2, 5}, {.short_segment = false}); }, kUsage, "at least 12");
-  expect_error([&] { StreamBatches(*ten.stream, {4, 1, 3}); }, kUsage, "multiple of chunks");
-  expect_error([&] { StreamBatches(*ten.stream, {0, 1}); }, kUsage, "at least 1");
+      ErrorKind::kUsage, "has 1 tokens, too few for batches of 1 x 1; at least 2");
+  expect_error([&] { StreamBatches(*ten.stream, {6, 4}); }, ErrorKind::kUsage, "at least 12");
+  expect_error(
+      [&] {
+        StreamBatches(*ten.stream, {2, 5}, {.short_segment = false});
+      },
+      ErrorKind::kUsage, "at least 12");
+  expect_error([&] { StreamBatches(*ten.stream, {4, 1, 3}); }, ErrorKind::kUsage, "multiple of chunks");
+  expect_error([&] { StreamBatches(*ten.stream, {0, 1}); }, ErrorKind::kUsage, "at least 1");
   EXPECT_NO_THROW(StreamBatches(*ten.stream, {5, 100}));
 }
 
@@ -358,9 +363,13 @@ TEST(SentenceBatches, RefuseWhatHasNoSentences) {
       [&] {
         SentenceBatches(*data.stream, {100, 100}, 1);
       },
-      kUsage, "too few for batches of 100 x 100");
+      ErrorKind::kUsage, "too few for batches of 100 x 100");
   const Numbered numbers(100);
-  expect_error([&] { SentenceBatches(*numbers.stream, {1, 1}, 1); }, kUsage, "no token that ends one");
+  expect_error(
+      [&] {
+        SentenceBatches(*numbers.stream, {1, 1}, 1);
+      },
+      ErrorKind::kUsage, "no token that ends one");
 }
 
 }  // namespace

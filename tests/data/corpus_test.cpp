@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> pieces(const Corpus& corpus, Split split) {
   std::vector<std::string> texts;
   if (!corpus.has(split)) return texts;
-  for (const Piece& piece : corpus.part(split).pieces) texts.emplace_back(piece.text);
+  for (const TextSlice& piece : corpus.part(split).pieces) texts.emplace_back(piece.text);
   return texts;
 }
 
@@ -77,8 +77,8 @@ TEST(PlainReader, ATextTooShortHasOnlyATrainPart) {
   const Corpus corpus = open_corpus(folder.write("a.txt", "abc"));
   EXPECT_EQ(joined(corpus, Split::kTrain), "abc");
   EXPECT_FALSE(corpus.has(Split::kTest));
-  expect_error([&] { corpus.part(Split::kTest); }, kUsage, "has no test part, only train");
-  expect_error([&] { corpus.text({Split::kTrain, Split::kValid}); }, kUsage, "has no valid part");
+  expect_error([&] { corpus.part(Split::kTest); }, ErrorKind::kUsage, "has no test part, only train");
+  expect_error([&] { corpus.text({Split::kTrain, Split::kValid}); }, ErrorKind::kUsage, "has no valid part");
 }
 
 TEST(WholeReader, TakesAllTextAsTheTestPart) {
@@ -87,7 +87,7 @@ TEST(WholeReader, TakesAllTextAsTheTestPart) {
   EXPECT_EQ(file.reader(), "whole");
   EXPECT_EQ(joined(file, Split::kTest), lines(100, 20));
   EXPECT_FALSE(file.has(Split::kTrain) || file.has(Split::kValid));
-  expect_error([&] { file.part(Split::kTrain); }, kUsage, "has no train part, only test");
+  expect_error([&] { file.part(Split::kTrain); }, ErrorKind::kUsage, "has no train part, only test");
   EXPECT_EQ(joined(open_corpus(folder.write("one", "x"), "whole"), Split::kTest), "x");
   folder.write("train.txt", "named\n");
   folder.write("none.txt", "");
@@ -97,9 +97,9 @@ TEST(WholeReader, TakesAllTextAsTheTestPart) {
   EXPECT_EQ(all.notes().size(), 2u);
   const ScratchFolder pictures;
   pictures.write("picture", std::string_view("\x89PNG\0\0", 6));
-  expect_error([&] { open_corpus(pictures.path(), "whole"); }, kUsage, "picture' is not text");
-  expect_error([&] { open_corpus(pictures.path() / "picture", "whole"); }, kUsage, "is not text");
-  expect_error([&] { open_corpus(folder.path() / "none.txt", "whole"); }, kUsage, "is empty");
+  expect_error([&] { open_corpus(pictures.path(), "whole"); }, ErrorKind::kUsage, "picture' is not text");
+  expect_error([&] { open_corpus(pictures.path() / "picture", "whole"); }, ErrorKind::kUsage, "is not text");
+  expect_error([&] { open_corpus(folder.path() / "none.txt", "whole"); }, ErrorKind::kUsage, "is empty");
 }
 
 TEST(PlainReader, TakesNamedFiles) {
@@ -166,8 +166,8 @@ TEST(Text8Reader, StripsEachPart) {
   EXPECT_EQ(joined(corpus, Split::kTrain), text.substr(1, 178));
   EXPECT_EQ(joined(corpus, Split::kValid), text.substr(181, 9));
   EXPECT_EQ(joined(corpus, Split::kTest), text.substr(191, 8));
-  expect_error([&] { open_corpus(folder.write("text8", std::string(300, ' '))); }, kUsage,
-               "nothing but blanks");
+  expect_error([&] { open_corpus(folder.write("text8", std::string(300, ' '))); }, ErrorKind::kUsage,
+               "only white space");
 }
 
 TEST(WikitextReader, TakesEitherNaming) {
@@ -184,8 +184,9 @@ TEST(WikitextReader, TakesEitherNaming) {
   evaluation.write("wiki.test.tokens", "7\n");
   EXPECT_FALSE(open_corpus(evaluation.path()).has(Split::kTrain));
   const ScratchFolder empty;
-  expect_error([&] { open_corpus(empty.path(), "wikitext"); }, kUsage, "wiki.train.tokens");
-  expect_error([&] { open_corpus(folder.path() / "train.txt", "wikitext"); }, kUsage, "is not a folder");
+  expect_error([&] { open_corpus(empty.path(), "wikitext"); }, ErrorKind::kUsage, "wiki.train.tokens");
+  expect_error([&] { open_corpus(folder.path() / "train.txt", "wikitext"); }, ErrorKind::kUsage,
+               "is not a folder");
 }
 
 TEST(Lm1bReader, TakesTheReleaseAndAFlatFolder) {
@@ -207,28 +208,29 @@ TEST(Lm1bReader, TakesTheReleaseAndAFlatFolder) {
     EXPECT_EQ(corpus.notes().size(), flat ? 1u : 0u);
   }
   const ScratchFolder empty;
-  expect_error([&] { open_corpus(empty.path(), "lm1b"); }, kUsage, "news.en");
+  expect_error([&] { open_corpus(empty.path(), "lm1b"); }, ErrorKind::kUsage, "news.en");
 }
 
 TEST(Corpus, RefusesWhatIsNoText) {
   const ScratchFolder folder;
-  expect_error([&] { open_corpus(folder.path() / "missing"); }, kUsage, "does not exist");
-  expect_error([&] { open_corpus(folder.path()); }, kUsage, "holds no text files");
-  expect_error([&] { open_corpus(folder.path(), "enwik8"); }, kUsage, "is a folder");
-  expect_error([&] { open_corpus(folder.write("a.txt", "")); }, kUsage, "is empty");
-  expect_error([&] { open_corpus(folder.write("a.txt", "a"), "plian"); }, kUsage, "did you mean 'plain'");
-  expect_error([&] { open_corpus("/dev/null"); }, kUsage, "is not a file");
+  expect_error([&] { open_corpus(folder.path() / "missing"); }, ErrorKind::kUsage, "does not exist");
+  expect_error([&] { open_corpus(folder.path()); }, ErrorKind::kUsage, "holds no text files");
+  expect_error([&] { open_corpus(folder.path(), "enwik8"); }, ErrorKind::kUsage, "is a folder");
+  expect_error([&] { open_corpus(folder.write("a.txt", "")); }, ErrorKind::kUsage, "is empty");
+  expect_error([&] { open_corpus(folder.write("a.txt", "a"), "plian"); }, ErrorKind::kUsage,
+               "did you mean 'plain'");
+  expect_error([&] { open_corpus("/dev/null"); }, ErrorKind::kUsage, "is not a file");
   const auto binary = folder.write("b", std::string_view("text\0more", 9));
-  expect_error([&] { open_corpus(binary); }, kUsage, "NUL bytes");
+  expect_error([&] { open_corpus(binary); }, ErrorKind::kUsage, "NUL bytes");
   EXPECT_EQ(joined(open_corpus(binary, "enwik8"), Split::kTrain).size(), 8u);
   // Only a reader that was asked for by name takes any bytes.
   const auto packed = folder.write("enwik8.zip", std::string_view("PK\x03\x04\x14\0\0", 7));
-  expect_error([&] { open_corpus(packed); }, kUsage, "unzip");
-  expect_error([&] { open_corpus(folder.write("x.xz", std::string_view("\xfd\x37zXZ\0..", 8))); }, kUsage,
-               "xz -d");
+  expect_error([&] { open_corpus(packed); }, ErrorKind::kUsage, "unzip");
+  expect_error([&] { open_corpus(folder.write("x.xz", std::string_view("\xfd\x37zXZ\0..", 8))); },
+               ErrorKind::kUsage, "xz -d");
   if (geteuid() != 0) {
     fs::permissions(folder.write("secret", "a"), fs::perms::none);
-    expect_error([&] { open_corpus(folder.path() / "secret"); }, kUsage, "cannot be read");
+    expect_error([&] { open_corpus(folder.path() / "secret"); }, ErrorKind::kUsage, "cannot be read");
   }
 }
 

@@ -38,13 +38,13 @@ inline std::vector<int32_t> encoded(const Tokenizer& tokenizer, std::string_view
   return ids;
 }
 
-// Checks exit code and part of the message.
-inline void expect_error(const std::function<void()>& body, ExitCode code, const std::string& part) {
+// Checks the kind and part of the message.
+inline void expect_error(const std::function<void()>& body, ErrorKind kind, const std::string& part) {
   try {
     body();
     ADD_FAILURE() << "no error; expected one with '" << part << "'";
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
+    EXPECT_EQ(error.kind(), kind) << error.what();
     EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
 }

@@ -38,7 +38,7 @@ std::vector<int32_t> tokens_of(const TokenStream& stream) {
 // What the tokenizer makes of each piece when it gets it whole.
 std::vector<int32_t> expected(const Part& part, const Tokenizer& tokenizer) {
   std::vector<int32_t> tokens;
-  for (const Piece& piece : part.pieces) tokenizer.encode(piece.text, tokens);
+  for (const TextSlice& piece : part.pieces) tokenizer.encode(piece.text, tokens);
   return tokens;
 }
 
@@ -190,11 +190,11 @@ TEST(TokenStream, LeavesNothingBehindWhenItFails) {
   std::string text(3 << 20, 'a');
   text[2 << 20] = '\x7f';
   const Corpus corpus = open_corpus(folder.write("a.txt", text));
-  expect_error([&] { TokenStream(corpus.part(Split::kTrain), FakeBytes(), cache); }, kUsage,
+  expect_error([&] { TokenStream(corpus.part(Split::kTrain), FakeBytes(), cache); }, ErrorKind::kUsage,
                "the train part of '" + corpus.name() + "': no token for 0x7f");
   EXPECT_TRUE(fs::is_empty(cache));
   expect_error([&] { TokenStream(corpus.part(Split::kValid), FakeBytes(), folder.path() / "a.txt"); },
-               kFailed, "cannot be made");
+               ErrorKind::kSystem, "cannot be created");
 }
 
 TEST(TokenStream, TellsItsProgress) {

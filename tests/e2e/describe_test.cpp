@@ -40,7 +40,7 @@ TEST_F(Verbs, DescribeCountsAsThePapersDo) {
 TEST_F(Verbs, DescribeTakesARecipeAFileAndAModel) {
   const Outcome drawn = heed("describe par-base-wt103");
   ASSERT_EQ(drawn.code, 0) << drawn.output;
-  for (const char* part : {"[s]  self-attention, 8 heads of 64", "x 6", "published: test perplexity 22.7",
+  for (const char* part : {"[s]  self-attention, heads 8", "x 6", "published: test perplexity 22.7",
                            "an update of 256 x 192 tokens"}) {
     EXPECT_TRUE(contains(drawn, part)) << part << " in:\n" << drawn.output;
   }
@@ -56,10 +56,30 @@ TEST_F(Verbs, DescribeDrawsBlocksOfDifferentSizesApart) {
     "width": 16, "projection": [8, 4, 8, 4, 8], "vocabulary": 256}})"));
   ASSERT_EQ(drawn.code, 0) << drawn.output;
   EXPECT_TRUE(contains(drawn,
-                       " ┌ [r]  recurrence, inner width 8\n"
-                       " └ [r]  recurrence, inner width 4  x 2\n"
-                       " ─ [r]  recurrence, inner width 8\n"))
+                       " ┌ [r]  SRU, projection 8\n"
+                       " └ [r]  SRU, projection 4  x 2\n"
+                       " ─ [r]  SRU, projection 8\n"))
       << drawn.output;
+}
+
+TEST_F(Verbs, DescribeListsTheGraph) {
+  const std::string command = "describe " + tiny() + " --graph --length 4 --memory 2";
+  const Outcome listed = heed(command);
+  ASSERT_EQ(listed.code, 0) << listed.output;
+  for (const char* line :
+       {"inputs:\n  tokens: i32[1, 4]\n", "  blocks.0.attention.kv.weight: f32[16, 32]\n",
+        "states:\n  blocks.0.memory: f32[1, 1, 2, 16]\n",
+        "  %1 = sinusoid() {\"clamp\":-1,\"length\":6,\"width\":16} : f32[6, 16]  # frame\n",
+        "blocks.1.feed_forward.in.weight, blocks.1.feed_forward.in.bias, -) {\"activation\":\"relu\",",
+        ": f32[1, 4, 32]  # block 1 (f)\n", ": f32[1, 4, 256]  # frame\noutputs: %"}) {
+    EXPECT_TRUE(contains(listed, line)) << line << " in:\n" << listed.output;
+  }
+  EXPECT_EQ(heed(command).out, listed.out);
+  const Json json = Json::parse(heed(command + " --json").out);
+  EXPECT_EQ(json["parameters"][0], Json({{"name", "attention.u"}, {"dtype", "f32"}, {"shape", {16}}}));
+  EXPECT_EQ(json["nodes"].back()["section"], "frame");
+  EXPECT_EQ(json["nodes"].back()["kind"], "linear");
+  refuses("describe gpt2-124m --graph --length 2000", 2, "1 to 1024 positions");
 }
 
 TEST_F(Verbs, DescribeRefuses) {

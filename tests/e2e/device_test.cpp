@@ -7,17 +7,7 @@ namespace heed::test {
 namespace {
 
 TEST_F(Verbs, DeviceMeasuresOnceAndShows) {
-  const std::string space = file("small.toml", R"(
-length = 16
-[model]
-backbone = "gpt2"
-vocabulary = 100
-[genes]
-layers = [1, 2]
-width = [16, 32]
-heads = [2]
-inner = [16, 32]
-)");
+  const std::string space = Verbs::space({{"model.backbone", "\"gpt2\""}, {"model.vocabulary", "100"}});
   const std::string profile = " --profile " + path("p.db");
   EXPECT_TRUE(contains(heed("device" + profile), "nothing is measured yet"));
   const Outcome first = heed("device " + space + profile + " --check 3 --json");
@@ -55,7 +45,7 @@ TEST_F(Verbs, DeviceRefuses) {
           "--check: '-1' was given; write a whole number from 0 on");
   refuses("device no-such-space --profile " + path("p.db"), 2, "there is no space 'no-such-space'");
   file("text.db", std::string(3000, 'x'));
-  refuses("device --profile " + path("text.db"), 1, "move it away to begin a new one");
+  refuses("device --profile " + path("text.db"), 1, "move it away to start a new one");
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   const std::string run = trained(), data = " --data " + text(), eval = "eval " + run + data;
   refuses("eval", 2, "model is required");
   refuses("eval " + run, 2, "--data PATH");
-  refuses("eval " + path("nothing") + data, 2, "is not there; give the folder of a run");
+  refuses("eval " + path("nothing") + data, 2, "does not exist; give the folder of a run");
   refuses("eval par-base-wt103" + data, 2, "heed train par-base-wt103");
   refuses("eval " + tiny() + data, 2, "is a recipe without weights");
   refuses("eval " + run + " --data " + path("none"), 2, "does not exist");
@@ -55,7 +55,7 @@ TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   refuses(eval + " --clamp many", 2, "--clamp: 'many' was given; write a whole number");
   refuses(eval + " --visible none", 2, "'none' is not one of all, same-length");
   refuses(eval + " --max-tokens -3", 2, "--max-tokens: '-3' was given; write a whole number from 0 on");
-  refuses(eval + " --cache " + path("text.txt"), 1, "cannot be made");
+  refuses(eval + " --cache " + path("text.txt"), 1, "cannot be created");
   refuses(eval + " --memory 16777216 --batch 400", 1, "are needed");
   refuses(eval + " --memroy 3", 2, "did you mean '--memory'?");
 }
@@ -79,7 +79,7 @@ TEST_F(Verbs, EvalRefusesDamagedModels) {
   broken.replace(broken.size() - 64, 64, std::string(64, '\xff'));
   refuses(damaged("model.safetensors", broken), 2, "is damaged: its checksum is ");
   broken.replace(broken.find("heed_checksum"), 13, "some_checksum");  // another program's
-  refuses(damaged("model.safetensors", broken), 1, "the model is broken");
+  refuses(damaged("model.safetensors", broken), 1, "the model is damaged");
   refuses(damaged("config.json", "{"), 2, "config.json: is not JSON");
   refuses(damaged("config.json", "[]"), 2, "instead of an object");
   refuses(damaged("config.json", R"({"heed": 3})"), 2, "a recipe is an object");

@@ -39,7 +39,7 @@ TEST_F(Verbs, GeneratePutsBlanksBetweenWords) {
 TEST_F(Verbs, GenerateRefuses) {
   const std::string run = trained(), generate = "generate " + run + " -n 3";
   refuses("generate", 2, "model is required");
-  refuses("generate " + path("nothing"), 2, "is not there");
+  refuses("generate " + path("nothing"), 2, "does not exist");
   refuses("generate " + tiny(), 2, "is a recipe without weights");
   refuses("generate " + run + " -n 0", 2, "-n is 0; it must be at least 1");
   refuses("generate " + run + " -n -1", 2, "--tokens: '-1' was given; write a whole number from 0 on");

@@ -14,7 +14,7 @@ TEST_F(Verbs, TheManualPageHasEveryVerbAndIsRoff) {
   EXPECT_NE(page.out.find(".SH EXIT STATUS\n"), std::string::npos);
   const bool groff = shell("command -v groff").code == 0;
   EXPECT_EQ(groff ? shell("groff -man -Tascii -ww -z " + file("heed.1", page.out)).output : "", "");
-  refuses("manual train", 2, "`heed train --help` tells about one verb");
+  refuses("manual train", 2, "`heed train --help` describes one verb");
   refuses("manual --markdown trian", 2, "did you mean 'train'?");
 }
 

@@ -49,24 +49,7 @@ TEST_F(Verbs, RankPrintsTables) {
 }
 
 TEST_F(Verbs, RankTrainsModelsOfASpace) {
-  const std::string space = file("small.toml", R"(
-length = 16
-[model]
-backbone = "transformer-xl"
-shared_position_bias = false
-vocabulary = 256
-[genes]
-layers = [1, 2]
-width = [8, 16]
-heads = 2
-inner = [8, 16, 32]
-[training]
-batch = 4
-length = 16
-optimizer = "adam"
-learning_rate = 0.01
-evaluate_every = 10
-)");
+  const std::string space = Verbs::space({{"genes.width", "[8, 16]"}, {"genes.inner", "[8, 16, 32]"}});
   const std::string command = "rank --space " + space + " --models 4 --max-steps 20 --data " + text() +
                               " -o " + path("ranked") + " --json";
   const Outcome first = heed(command);
@@ -97,9 +80,9 @@ evaluate_every = 10
   refuses("rank --table " + path("ranked/models.csv") + " -o " + path("ranked"), 2,
           "was made with other settings");
   refuses("rank --table " + path("ranked/models.csv") + " -o " + path("ranked/m001"), 2,
-          "was made with other settings");
+          "was made by `heed train`");
   refuses("train " + path("ranked/m001/config.json") + " --data " + text() + " -o " + path("ranked"), 2,
-          "ranked/config.json: a recipe is an object");
+          "was made by `heed rank`; give another folder");
   refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,{,3\n"), 2,
           "bad.csv: line 2: spec is not JSON");
   refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,[],3\n"), 2, "bad.csv: line 2: spec");

@@ -13,21 +13,7 @@ class ReportVerb : public Verbs {
     return Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
   }
   std::string small_space() const {
-    return file("small.toml", R"(
-length = 16
-about = "small ones"
-[model]
-backbone = "transformer-xl"
-shared_position_bias = false
-vocabulary = 256
-[genes]
-layer = ["sf", "r"]
-layers = [1, 2]
-width = [16]
-heads = [2]
-inner = [16, 32]
-projection = [8]
-)");
+    return space({{"genes.layer", "[\"sf\", \"r\"]"}, {"genes.width", "16"}, {"genes.projection", "8"}});
   }
 };
 
@@ -41,7 +27,7 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
                  " --steps 20 --evaluate-every 10 --batch 4 --length 16 --memory 16 --samples 12")
                 .code,
             0);
-  ASSERT_EQ(heed("search --strategy supernet " + tiny() + " --data " + text() + " -o " + path("super") +
+  ASSERT_EQ(heed("supernet " + tiny() + " --data " + text() + " -o " + path("super") +
                  " --layers 2 --steps 40 --unchanged 0 --seeds 2")
                 .code,
             0);
@@ -64,7 +50,7 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
 
   const Json& search = runs[0];
   EXPECT_EQ(search["kind"], "search");
-  EXPECT_EQ(search["about"], "small ones");
+  EXPECT_EQ(search["about"], "small");
   EXPECT_EQ(search["limits"]["memory"], 10 << 20);
   EXPECT_TRUE(search["limits"]["latency_ms"].is_null());
   const Json& candidates = search["candidates"];
@@ -90,7 +76,7 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   ASSERT_EQ(described.code, 0) << described.output;
   EXPECT_EQ(Json::parse(described.out)["params"]["total"], candidates["total"][count - 1]) << described.out;
   refuses("describe '" + path("found") + ":16/0/1/256 x4'", 1, "has a layer 'x4' that the space");
-  refuses("describe '" + path("found") + ":'", 1, "names no model of the space");
+  refuses("describe '" + path("found") + ":'", 1, "is not the name of a model of the space");
   bool trained = false;
   const Json result = Json::parse(content(path("found/search.json")));
   EXPECT_EQ(search["models"].size(),
@@ -130,12 +116,12 @@ TEST_F(ReportVerb, BadRunsGiveAPageThatSaysSo) {
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "is empty; give a folder")) << outcome.output;
   EXPECT_NE(content(path("r.html")).find("is empty; give a folder"), std::string::npos);
-  refuses("report " + path("none") + " -o " + path("r.html"), 2, "is not there; give folders");
+  refuses("report " + path("none") + " -o " + path("r.html"), 2, "does not exist; give folders");
   refuses("report " + path("empty") + " --profile " + path("none.db") + " -o " + path("r.html"), 2,
-          "none.db is not there");
-  refuses("report " + path("empty") + " -o " + path("empty"), 2, "is no file; give one with -o");
+          "none.db does not exist");
+  refuses("report " + path("empty") + " -o " + path("empty"), 2, "is not a file; give one with -o");
   const std::string mine = file("mine.html", "<p>dear reader");
-  refuses("report " + path("empty") + " -o " + mine, 2, "is there and no page of heed's");
+  refuses("report " + path("empty") + " -o " + mine, 2, "exists and is not a page of heed");
   EXPECT_EQ(content(mine), "<p>dear reader");
   refuses("report " + path("empty") + " -o " + path("none/r.html"), 1, "none/r.html");
   EXPECT_EQ(heed("report " + path("empty") + " -o " + path("r.html")).code, 0) << "its own is replaced";

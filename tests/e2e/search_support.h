@@ -12,23 +12,9 @@ namespace heed::test {
 class Searching : public Verbs {
  protected:
   std::string space() const {
-    return file("small.toml", R"(
-about = "small"
-length = 16
-[model]
-backbone = "transformer-xl"
-shared_position_bias = false
-vocabulary = 256
-[genes]
-layers = {from = 1, to = 3}
-width = [16, 32]
-heads = [2, 4]
-inner = {from = 16, to = 64, step = 16}
-[training]
-batch = 4
-length = 16
-steps = 5
-)");
+    return Verbs::space({{"genes.layers", "{from = 1, to = 3}"},
+                         {"genes.heads", "[2, 4]"},
+                         {"genes.inner", "{from = 16, to = 64, step = 16}"}});
   }
   std::string command(const std::string& out, const std::string& flags = "") const {
     return "search " + space() + " --profile " + path("p.db") + " --threads 1 -o " + path(out) + " " + flags;

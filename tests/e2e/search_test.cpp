@@ -2,6 +2,7 @@
 
 #include "heed/base/csv.h"
 #include "heed/store/database.h"
+#include "heed/store/json_file.h"
 #include "tests/e2e/search_support.h"
 
 namespace heed::test {
@@ -52,7 +53,7 @@ TEST_F(Searching, ScoresModelsOnAText) {
   refuses(command("x", "--strategy random --samples 4 --proxy partial_training"), 2,
           "partial_training learns from a text; give one with --data PATH");
   refuses(command("y", "--proxy partial_training --data " + text()), 2,
-          "exact needs a proxy that sizes tell");
+          "exact needs a proxy that follows from the sizes");
 }
 
 TEST_F(Searching, SaysWhichLimitIsInTheWay) {
@@ -70,18 +71,12 @@ TEST_F(Searching, SaysWhichLimitIsInTheWay) {
 
 // One model in 10^13 fits: drawing them will not find it, and that is not to say that there is none.
 TEST_F(Searching, KnowsWhatChanceDoesNotFind) {
-  const std::string wide = file("wide.toml", R"(
-length = 8
-[model]
-backbone = "transformer-xl"
-shared_position_bias = false
-vocabulary = 64
-[genes]
-layers = 8
-width = 16
-heads = 2
-inner = {from = 16, to = 640, step = 16}
-)");
+  const std::string wide = Verbs::space({{"length", "8"},
+                                         {"model.vocabulary", "64"},
+                                         {"genes.layers", "8"},
+                                         {"genes.width", "16"},
+                                         {"genes.inner", "{from = 16, to = 640, step = 16}"}},
+                                        "wide.toml");
   const std::string start =
       "search " + wide + " --profile " + path("p.db") + " --threads 1 --no-baselines -o ";
   const Outcome outcome = heed(start + path("all") + " --keep 1 --json");
@@ -93,7 +88,7 @@ inner = {from = 16, to = 640, step = 16}
   for (size_t i = 0; i < csv.rows(); ++i) smallest = std::min(smallest, csv.integer(i, "total_params"));
   for (const char* strategy : {"random", "evolution"})
     refuses(heed::text(start, path("chance"), " --strategy ", strategy, " --max-parameters ", smallest), 3,
-            "came upon no model of wide that fits, but there are such: 16/0/1/64 sf2:16 sf2:16");
+            "found no model of wide that fits, but some exist: 16/0/1/64 sf2:16 sf2:16");
 }
 
 TEST_F(Searching, GoesOnOnlyWithTheSameSpaceAndThreads) {
@@ -171,15 +166,43 @@ TEST_F(Searching, DropsWhatIsMeasuredBeyondALimitAndComesNearItFromBelow) {
   for (const Json& model : json["models"]) EXPECT_LE(model["measured_seconds"]["median"], 10);
 }
 
+// As an earlier version left it: without a kind, and with the settings of every strategy.
+TEST_F(Searching, AnEarlierFolderIsGoneOnWith) {
+  const std::string asked = command("run", "--strategy random --samples 20 --keep 2 --no-baselines --json");
+  const Json first = Json::parse(heed(asked).out);
+  Json config = store::read_json_object(path("run/config.json"));
+  config["space_says"] = config["space_definition"];
+  config["settings"] = config["strategy_settings"];
+  config["settings"]["population"] = 100;
+  config.erase("space_definition"), config.erase("strategy_settings");
+  store::write_json_object(path("run/config.json"), config);
+  Json record = store::read_json_object(path("run/run.json"));
+  EXPECT_EQ(record["kind"], "search");
+  record.erase("kind");
+  store::write_json_object(path("run/run.json"), record);
+  const Outcome again = heed(asked);
+  ASSERT_EQ(again.code, 0) << again.output;
+  EXPECT_EQ(Json::parse(again.out)["models"], first["models"]);
+  refuses(command("run", "--strategy random --samples 21 --keep 2 --no-baselines"), 2,
+          "'strategy_settings.samples' is 20 there and 21 now");
+  EXPECT_EQ(heed("describe '" + path("run") + ":16/0/1/256 sf2:16'").code, 0);
+  // Nor is it taken for a run of another verb.
+  refuses("train " + tiny() + " --data " + text() + " -o " + path("run"), 2, "was made by `heed search`");
+  EXPECT_FALSE(std::filesystem::exists(path("run/tokenizer.json")));
+}
+
 TEST_F(Searching, Refuses) {
   refuses("search", 2, "name a space");
   refuses("search lts-tlx -o " + path("x"), 2, "did you mean 'lts-txl'?");
   refuses("search " + space(), 2, "give a folder with -o FOLDER");
   refuses(command("x", "--strategy exakt"), 2, "did you mean 'exact'?");
-  refuses(command("x", "--proxy flops"), 2, "exact needs a proxy that sizes tell");
+  refuses(command("x", "--proxy flops"), 2, "exact needs a proxy that follows from the sizes");
   refuses(command("x", "--max-latency fast"), 2, "a time such as");
   refuses(command("x", "--max-memory lots"), 2, "a size such as");
   refuses(command("x", "--keep 0"), 2, "it must be positive");
+  refuses(command("x", "--population 5"), 2, "--population belongs to --strategy evolution; this is exact");
+  refuses(command("x", "--seed 5"), 2, "--seed belongs to --strategy evolution, random; this is exact");
+  refuses(command("x", "--strategy evolution --samples 5"), 2, "--samples belongs to --strategy random");
   refuses(command("x", "--mutation 2 --strategy evolution"), 2, "is not in [0, 1]");
   refuses("search " + file("bad.toml", "[genes]\nwidth = [") + " -o " + path("x"), 2,
           "not TOML from line 2 on");

@@ -47,12 +47,12 @@ TEST_F(Verbs, ServeShowsARunAndEndsWhenAsked) {
   EXPECT_TRUE(get("/").starts_with("HTTP/1.1 200")) << get("/").substr(0, 200);
   EXPECT_NE(get("/document.json").find("\"kind\":\"training\""), std::string::npos);
   EXPECT_TRUE(get("/run/config.json").starts_with("HTTP/1.1 404"));
-  refuses(heed::text("serve ", run, " --port ", port), 1, "cannot be had; give another with --port");
+  refuses(heed::text("serve ", run, " --port ", port), 1, "cannot be opened; give another with --port");
   child.send(SIGINT);
   EXPECT_EQ(child.status(), 0);
-  EXPECT_TRUE(contains(heed("serve --help"), "on this machine alone"));
+  EXPECT_TRUE(contains(heed("serve --help"), "on this machine only"));
   refuses("serve " + run + " --port 70000", 2, "--port is 70000");
-  refuses("serve " + path("none"), 2, "is not there");
+  refuses("serve " + path("none"), 2, "does not exist");
 }
 
 }  // namespace

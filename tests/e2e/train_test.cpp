@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include "heed/store/safetensors.h"
 #include "tests/e2e/support.h"
 
 namespace heed::test {
@@ -94,8 +95,40 @@ TEST_F(TrainVerb, TrainLearnsAndSaysWhere) {
   const std::string before = model("run");
   const Outcome again = heed(command("run", "--steps 200"));
   EXPECT_EQ(again.code, 0);
-  EXPECT_TRUE(again.out.starts_with("was trained before: 200 steps")) << again.output;
+  EXPECT_TRUE(again.out.starts_with("was already trained: 200 steps")) << again.output;
   EXPECT_EQ(model("run"), before);
+}
+
+// The model as asked for; the run itself neither knows nor cares.
+TEST_F(TrainVerb, SavesTheModelInTheTypeAskedFor) {
+  trained("f32");
+  const auto loss = [&](const std::string& folder) {
+    const Outcome outcome = heed("eval " + path(folder) + " --data " + text() + " --threads 1 --json");
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    return Json::parse(outcome.out)["nats_per_token"].get<double>();
+  };
+  for (const std::string type : {"f16", "bf16"}) {
+    trained(type, "--save-dtype " + type);
+    EXPECT_LT(model(type).size(), model("f32").size());
+    EXPECT_EQ(content(checkpoints(type).back() + "/model.safetensors"),
+              content(checkpoints("f32").back() + "/model.safetensors"));
+    EXPECT_EQ(metrics(type), metrics("f32"));
+    // The same numbers stored as f32 are the same model.
+    fs::copy(path(type) + "/model", path(type + "-wide"), fs::copy_options::recursive);
+    const store::Safetensors stored(path(type) + "/model/model.safetensors");
+    std::map<std::string, std::vector<float>> values;
+    store::Tensors tensors;
+    for (const auto& [name, info] : stored.all()) {
+      EXPECT_EQ(std::string(info.type->name), type == "f16" ? "F16" : "BF16") << name;
+      values[name].resize(static_cast<size_t>(info.elements));
+      tensors[name] = {values[name].data(), {Shape(info.shape), DType::kF32}};
+      stored.read(name, tensors[name]);
+    }
+    store::write_safetensors(path(type + "-wide") + "/model.safetensors", tensors);
+    EXPECT_EQ(loss(type + "/model"), loss(type + "-wide"));
+    EXPECT_NE(loss(type + "/model"), loss("f32/model"));
+  }
+  refuses(command("i8", "--save-dtype i8"), 2, "--save-dtype is 'i8'; give f32, f16 or bf16");
 }
 
 TEST_F(TrainVerb, UnitsAreUnderstood) {
@@ -116,7 +149,7 @@ TEST_F(TrainVerb, UnitsAreUnderstood) {
 TEST_F(TrainVerb, DryRunStatesAndAllocatesNothing) {
   const Outcome outcome = heed("train " + tiny() + " --dry-run");
   EXPECT_EQ(outcome.code, 0) << outcome.output;
-  for (const char* part : {"parameters", "40 steps of 4 x 16 tokens", "of memory", "in all"})
+  for (const char* part : {"parameters", "40 steps of 4 x 16 tokens", "of memory", "in total"})
     EXPECT_NE(outcome.out.find(part), std::string::npos) << outcome.out;
   for (const char* large : {"par-large-wt103 --batch 4096", "gpt2-1558m", "gpt2-124m --batch 10000"}) {
 #ifdef HEED_SANITIZED
@@ -146,7 +179,7 @@ TEST_F(TrainVerb, GoesOnAfterSignalsToTheSameBytes) {
       EXPECT_EQ(interrupted(c.name, flags, c.signal), c.code) << c.name;
       const Outcome rest = heed(command(c.name, flags));
       EXPECT_EQ(rest.code, 0) << rest.output;
-      EXPECT_TRUE(contains(rest, "going on from step ")) << c.name << rest.output;
+      EXPECT_TRUE(contains(rest, "resuming from step ")) << c.name << rest.output;
       EXPECT_EQ(model(c.name), model("whole")) << c.name;
       EXPECT_EQ(metrics(c.name), metrics("whole")) << c.name;
       EXPECT_EQ(content(path(c.name) + "/samples.jsonl"), content(path("whole/samples.jsonl"))) << c.name;
@@ -194,12 +227,12 @@ TEST_F(TrainVerb, DamagedCheckpoints) {
   const Outcome older = heed(command("run", flags));
   EXPECT_EQ(older.code, 0) << older.output;
   EXPECT_TRUE(contains(older, "step-00000009: skipped, it is damaged")) << older.output;
-  EXPECT_TRUE(contains(older, "going on from step 8")) << older.output;
+  EXPECT_TRUE(contains(older, "resuming from step 8")) << older.output;
   EXPECT_EQ(model("run"), before);
   // None is whole: what there is stays.
   for (const std::string& checkpoint : checkpoints("run"))
     fs::resize_file(checkpoint + "/state.safetensors", 100);
-  refuses(command("run", flags), 1, "no checkpoint is whole");
+  refuses(command("run", flags), 1, "no checkpoint is complete");
   EXPECT_EQ(model("run"), before);
   // Progress that belongs to another step.
   ASSERT_EQ(heed(command("progress", flags)).code, 0);
@@ -224,8 +257,8 @@ TEST_F(TrainVerb, KeepsToItsFolder) {
   file("mine/letter.txt", "dear reader");
   refuses(command("mine"), 2, "holds files but no config.json; use a new or an empty folder");
   EXPECT_FALSE(fs::exists(path("mine/lock")));
-  refuses(command("text.txt"), 2, "the folder cannot be made");
-  refuses(command("../../../proc/none"), 2, "the folder cannot be made");
+  refuses(command("text.txt"), 2, "the folder cannot be created");
+  refuses(command("../../../proc/none"), 2, "the folder cannot be created");
   for (const char* name : {"run/config.json", "run/run.json", "run/tokenizer.json"}) {
     const std::string whole = content(path(name));
     file(name, "{");

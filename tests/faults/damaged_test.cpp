@@ -130,7 +130,7 @@ TEST_F(Damaged, Records) {
     const Outcome outcome = heed(command(Work::kSearch, "hurt"));
     if (outcome.code != 0) {
       ++noticed;
-      expect_told(outcome, 1, {"heed.db", "move it away to begin a new one"});
+      expect_told(outcome, 1, {"heed.db", "move it away to start a new one"});
       for (const char* end : {"heed.db", "heed.db-wal", "heed.db-shm"}) fs::remove(path("hurt/") + end);
       EXPECT_EQ(heed(command(Work::kSearch, "hurt")).code, 0);
     }

@@ -22,10 +22,9 @@ class Locked : public Faults {
     return all + kLonger[static_cast<int>(work)];
   }
   std::string large_space() const {
-    std::string all = content(space());
-    all.replace(all.find("inner = [16, 32]"), 16, "inner = {from = 16, to = 640, step = 16}");
-    all.replace(all.find("to = 2}"), 7, "to = 8}");
-    return file("large.toml", all);
+    return Verbs::space(
+        {{"genes.inner", "{from = 16, to = 640, step = 16}"}, {"genes.layers", "{from = 1, to = 8}"}},
+        "large.toml");
   }
   static bool wait_for(const std::string& path) {
     for (int i = 0; i < 10000 && !std::filesystem::exists(path); ++i)
@@ -45,7 +44,7 @@ TEST_F(Locked, TheSecondIsToldWhoWorksThere) {
     const std::string run = name(work);
     const Child owner(endless(work, run), path("log"));
     ASSERT_TRUE(wait_for(begun(work, path(run)))) << content(path("log"));
-    expect_told(heed(endless(work, run)), 1,
+    expect_told(with_heed("timeout 60 @ " + endless(work, run)), 1,
                 {heed::text("process ", owner.pid(), " works in this folder"), "use another folder"});
     // Others may look.
     EXPECT_EQ(heed("report " + path(run) + " -o " + path("r.html")).code, 0);
@@ -64,7 +63,7 @@ TEST_F(Locked, TheSecondIsToldWhoWorksThere) {
     next.send(SIGTERM);
     const int status = next.status();
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status << content(path("log"));
-    EXPECT_TRUE(content(path("log")).find("the same command goes on") != std::string::npos)
+    EXPECT_TRUE(content(path("log")).find("the same command resumes it") != std::string::npos)
         << content(path("log"));
   }
 }

@@ -177,14 +177,9 @@ TEST_F(Memory, OfAMatrixProduct) {
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
   const rlimit none = {1 << 20, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
-  kernels::gemm_serial({false, false, n, n, n, a.data(), n, b.data(), n, 0, c.data(), n});
+  const bool done = kernels::gemm_serial({false, false, n, n, n, a.data(), n, b.data(), n, 0, c.data(), n});
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-  if (c[0] == n && c.back() == n) {
-    EXPECT_NO_THROW(kernels::check_products());
-  } else {
-    EXPECT_THROW(kernels::check_products(), Error);
-  }
-  EXPECT_NO_THROW(kernels::check_products());
+  EXPECT_EQ(done, c[0] == n && c.back() == n);
 }
 
 #endif

@@ -13,7 +13,7 @@ HEED_FUZZ_TARGET(input) {
     for (const data::Split split : data::kSplits) {
       if (!corpus.has(split)) continue;
       corpus.part(split).hash();
-      for (const data::Piece& piece : corpus.part(split).pieces) joined += piece.text;
+      for (const data::TextSlice& piece : corpus.part(split).pieces) joined += piece.text;
       corpus.text({split})([&](std::string_view piece) { told += piece; });
     }
     fuzz::law(told == joined, "the text to learn from is that of the parts");

@@ -12,8 +12,8 @@ HEED_FUZZ_TARGET(input) {
     const Json asked = store::read_json_object(folder.path() / "asked.json");
     std::filesystem::remove(folder.path() / "asked.json");
     const Json record = {{"version", "1"}};
-    const Json first = store::RunFolder(folder.path(), asked, record).record();
-    store::RunFolder again(folder.path(), asked, record);
+    const Json first = store::RunFolder(folder.path(), store::RunKind::kTrain, asked, record).record();
+    store::RunFolder again(folder.path(), store::RunKind::kTrain, asked, record);
     fuzz::law(
         again.reopened() && again.record().at("resumed").size() == first.value("resumed", Json()).size() + 1,
         "a run that was opened can be opened again");

@@ -15,7 +15,9 @@ void check(const std::filesystem::path& path) {
     std::vector<float> floats(static_cast<size_t>(tensor.elements));
     std::vector<int32_t> ints(floats.size());
     const bool is_float = fuzz::answers([&] { file.read_f32(name, floats); });
-    const bool is_int = fuzz::answers([&] { file.read_i32(name, ints); });
+    const bool is_int = fuzz::answers([&] {
+      file.read(name, {ints.data(), {Shape{static_cast<int64_t>(ints.size())}, DType::kI32}});
+    });
     fuzz::law(is_float == (tensor.type->to_f32 != nullptr), "floating point numbers can be read");
     fuzz::law(is_int == (tensor.type->name == std::string_view("I32")), "I32 can be read");
   }

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -19,6 +18,7 @@
 #include "heed/ops/arithmetic.h"
 #include "heed/ops/ops.h"
 #include "heed/ops/sru.h"
+#include "tests/support/rounding.h"
 
 namespace heed {
 namespace {
@@ -221,23 +221,12 @@ std::map<std::string, double> worst_seen;
 
 // A step rounds about 16 times (each exponential counts twice), always relative to values no larger than the
 // largest in play, and hands its error on by a factor dc_t/dc_{t-1} = f + (c - U0) vf f (1-f), around 1 at
-// worst on average for these inputs. So errors grow like the number of roundings on the way: 16 per step, and
-// for sums over steps and rows one more per term.
+// worst on average for these inputs: each step is a sum of 16 terms, and one follows the other. What is
+// summed over steps and rows is one sum more.
 void check_close(const char* name, const Doubles& actual, const Doubles& expected, int64_t steps,
                  int64_t terms = 0) {
-  ASSERT_EQ(actual.size(), expected.size()) << name;
-  double largest = 1;
-  for (double value : expected) largest = std::max(largest, std::abs(value));
-  const double tolerance = FLT_EPSILON / 2 * static_cast<double>(16 * steps + terms) * largest;
-  double worst = 0;
-  size_t where = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double error = std::isnan(actual[i]) ? INFINITY : std::abs(actual[i] - expected[i]);
-    if (error > worst) worst = error, where = i;
-  }
-  worst_seen[name] = std::max(worst_seen[name], worst / tolerance);
-  EXPECT_LE(worst, tolerance) << name << "[" << where << "] is " << actual[where] << ", expected "
-                              << expected[where];
+  const double bound = test::rounding_bound(16, steps) + (terms ? test::rounding_bound(terms) : 0);
+  worst_seen[name] = std::max(worst_seen[name], test::expect_close(actual, expected, bound, name, 1));
 }
 
 void check_close(const Case& c, const Results& actual, const Results& expected) {
@@ -607,7 +596,7 @@ TEST(SruOp, KeptStatesAndMasksHaveNoGradient) {
   settings.skip = false;
   settings.keep_states = true;
   const auto outputs =
-      g.add(ops::make<ops::Sru>(settings), {u, ops::kNone, v, bias, ops::kNone, mask, ops::kNone});
+      ops::add(g, "sru", {u, ops::kNone, v, bias, ops::kNone, mask, ops::kNone}, to_json(settings));
   ASSERT_EQ(outputs.size(), 3u);
   EXPECT_THROW(ops::gradients(g, {{outputs[2], g.input("dc", {2, 4, 5})}}, {u}), Error);
   const auto dh = g.input("dh", {2, 4, 5});

@@ -14,8 +14,8 @@ TEST(PieceKey, IsReadBack) {
     models.push_back(backbone.settings());
     models.push_back(test::small_model(backbone.name, "(sf)x2"));
     models.push_back(models.back());
-    models.back().arch = "i", models.back().width = 24, models.back().heads = {3};
-    models.back().embedding_width = 12, models.back().vocabulary = 77;
+    models.back().arch = "i", models.back().width = 24, models.back().sizes["heads"] = {3};
+    models.back().embedding.width = 12, models.back().embedding.vocabulary = 77;
   }
   std::set<std::string> keys;
   for (const spec::ModelSpec& model : models) {

@@ -4,7 +4,7 @@
 
 #include "heed/base/philox.h"
 #include "heed/graph/program.h"
-#include "heed/model/ends.h"
+#include "heed/model/heads.h"
 
 namespace heed {
 namespace {
@@ -16,20 +16,20 @@ spec::ModelSpec words(double rate, int64_t embedding_width, std::vector<int64_t>
   spec::ModelSpec spec = spec::backbones().find("gpt2").settings();
   spec.arch = "(f)x2";
   spec.width = 24;
-  spec.inner = {37};
-  spec.vocabulary = 29;
-  spec.context = 32;
-  spec.embedding_width = embedding_width;
-  spec.cutoffs = std::move(cutoffs);
-  spec.division = division;
-  spec.embedding_dropout = rate;
+  spec.sizes["inner"] = {37};
+  spec.embedding.vocabulary = 29;
+  spec.embedding.context = 32;
+  spec.embedding.width = embedding_width;
+  spec.embedding.cutoffs = std::move(cutoffs);
+  spec.embedding.division = division;
+  spec.embedding.dropout = rate;
   return spec;
 }
 
-model::Use use(bool training) {
-  model::Use use;
-  use.sequences = kBatch, use.length = kLength, use.training = training;
-  return use;
+model::GraphForm form(bool training) {
+  return {.weights = training ? model::WeightForm::kTrained : model::WeightForm::kPlain,
+          .sequences = kBatch,
+          .length = kLength};
 }
 
 struct Built {
@@ -37,8 +37,9 @@ struct Built {
   model::Model model;
   graph::Variables variables;
   std::unique_ptr<graph::Program> program;
+  model::InputSpans inputs;
 
-  Built(const spec::ModelSpec& spec, bool training) : model(model::build(*graph, spec, use(training))) {
+  Built(const spec::ModelSpec& spec, bool training) : model(model::build(*graph, spec, form(training))) {
     graph->mark_output(model.loss);
     graph->tidy();
     program = std::make_unique<graph::Program>(graph, variables);
@@ -46,17 +47,15 @@ struct Built {
     for (graph::ValueId id : graph->of_role(graph::Role::kParameter)) {
       for (float& w : program->tensor(id).floats()) w = static_cast<float>(0.3 * rng.normal());
     }
-    for (const char* name : {"tokens", "targets"}) {
-      for (int32_t& token : program->input(name).ints()) token = static_cast<int32_t>(rng.below(29));
+    inputs = {*program, model.inputs};
+    for (const auto words_of : {inputs.tokens, inputs.targets}) {
+      for (int32_t& token : words_of) token = static_cast<int32_t>(rng.below(29));
     }
-    model::set_position(*program, use(training), {});
+    set_position(inputs, form(training), {});
   }
 
   float loss(int32_t step) {
-    if (graph->find("rng")) {
-      const int32_t words[] = {1, 2, step, 0};
-      std::copy(std::begin(words), std::end(words), program->input("rng").ints().begin());
-    }
+    set_rng(inputs, 1 | uint64_t{2} << 32, static_cast<uint64_t>(step));
     program->run();
     return program->tensor(model.loss).f32()[0];
   }
@@ -66,7 +65,7 @@ TEST(EmbeddingDropout, DropsInTrainingWhereWordsAreProjected) {
   for (const spec::ModelSpec& spec :
        {words(0.4, 10, {}, 1), words(0.4, 10, {9, 17}, 1), words(0.4, 24, {9, 17}, 2)}) {
     spec::ModelSpec without = spec;
-    without.embedding_dropout = 0;
+    without.embedding.dropout = 0;
     const float right = Built(without, true).loss(0);
     EXPECT_EQ(Built(spec, false).loss(0), right) << "evaluation drops nothing";
     Built training(spec, true);
@@ -92,12 +91,11 @@ TEST(EmbeddingDropout, HasNoEffectWithoutProjections) {
 TEST(EmbeddingDropout, EveryClusterOfEitherEndHasItsOwnStream) {
   graph::Graph graph;
   const spec::ModelSpec spec = words(0.4, 24, {9, 17}, 2);
-  const model::Use training = use(true);
+  const model::GraphForm training = form(true);
   model::Builder builder(graph, spec, training);
-  model::Ends ends(builder);
-  const graph::ValueId x = ends.embed();
+  const model::Embedded embedded = model::token_embedding(builder);
   EXPECT_EQ(builder.next_stream(), 3);
-  ends.finish(x);
+  model::next_token_head(builder, embedded.x, embedded);
   EXPECT_EQ(builder.next_stream(), 7);
 }
 

@@ -1,13 +1,14 @@
-// Laws that hold for every architecture string, whatever its numbers are.
+// Laws that hold for every architecture string, whatever its numbers are. Every letter there is comes by, in
+// every backbone, before and after the norm: a new one is held to them without a line here.
 #include <gtest/gtest.h>
 
+#include "heed/train/training.h"
 #include "tests/support/small_models.h"
 
 namespace heed {
 namespace {
 
-using model::Purpose;
-using model::Use;
+using model::GraphForm;
 using test::expect_equal_to_rounding;
 using test::random_tokens;
 using test::Runner;
@@ -29,38 +30,57 @@ struct Case {
 
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (Norm norm : {Norm::kPre, Norm::kPost}) {
-    all.push_back({"transformer-xl", "(sf)x2", norm});
-    all.push_back({"transformer-xl", "ssfsff", norm});
-    all.push_back({"sru++", "sfriaf", norm});
-    all.push_back({"transformer-xl", "rsfaf", norm});
-    all.push_back({"gpt2", "(sf)x2", norm});
-    all.push_back({"gpt2", "srff", norm});
-    all.push_back({"gpt2", "ssf", norm, true});
+  const std::string letters = test::all_letters();
+  for (const spec::Backbone& backbone : spec::backbones()) {
+    for (const auto& [norm, name] : EnumNames<Norm>::names) {
+      for (const char letter : letters) all.push_back({backbone.name, std::string(2, letter), norm});
+      all.push_back({backbone.name, letters, norm});
+      all.push_back({backbone.name, std::string(letters.rbegin(), letters.rend()), norm});
+      if (all.back().learned()) all.push_back({backbone.name, letters, norm, true});
+    }
   }
-  all.push_back({"sru++", "(a)x3", Norm::kPre});
-  all.push_back({"sru++", "(ra)x2", Norm::kPre});
-  all.push_back({"transformer-xl", "(f)x3", Norm::kPost});
   return all;
 }
 
-Use scores(int64_t length, int64_t memory, bool cached, int64_t sequences = 1) {
-  Use use;
-  use.purpose = Purpose::kScores;
-  use.sequences = sequences, use.length = length, use.memory = memory, use.cached = cached;
-  return use;
+GraphForm scores(int64_t length, int64_t memory, bool cached, int64_t sequences = 1) {
+  return {.end = model::GraphEnd::kScores,
+          .past = cached ? model::cache(memory) : model::memory(memory),
+          .sequences = sequences,
+          .length = length};
+}
+
+model::WeightForm packed_or_not(bool packed) {
+  return packed ? model::WeightForm::kPacked : model::WeightForm::kPlain;
 }
 
 class Laws : public testing::TestWithParam<Case> {
  protected:
   const spec::ModelSpec spec_ = GetParam().spec();
-  const int64_t V_ = spec_.vocabulary;
+  const int64_t V_ = spec_.embedding.vocabulary;
 
   // Learned places begin again with every segment unless there are caches: then nothing is carried on.
   std::vector<bool> forms_with_memory() const {
     return GetParam().learned() ? std::vector<bool>{true} : std::vector<bool>{false, true};
   }
 };
+
+// A small step down the slope of a batch makes its loss smaller.
+TEST_P(Laws, AStepOfTrainingHelps) {
+  spec::TrainingSpec training;
+  training.batch = 2, training.length = 7, training.memory = GetParam().learned() ? 0 : 7;
+  training.optimizer = "adam", training.learning_rate = 1e-3, training.schedule = "constant";
+  const train::Trainer::Fill batch = [&](int64_t, const data::Batch& to) {
+    const auto& [tokens, targets] = to;
+    const auto ids = random_tokens(14, V_), next = random_tokens(14, V_, 1);
+    std::copy(ids.begin(), ids.end(), tokens.begin());
+    std::copy(next.begin(), next.end(), targets.begin());
+  };
+  graph::Variables variables;
+  train::Trainer trainer(spec_, training, variables);
+  const double before = trainer.step(1, 0, batch).loss, after = trainer.step(2, 0, batch).loss;
+  EXPECT_TRUE(std::isfinite(before)) << before;
+  EXPECT_LT(after, before);
+}
 
 TEST_P(Laws, TheFutureChangesNothing) {
   constexpr int64_t kLength = 11;
@@ -109,12 +129,12 @@ TEST_P(Laws, CachedEqualsRecomputed) {
   for (const auto& [length, memory] : {std::pair{5, 7}, {5, 3}, {4, 9}, {1, 6}, {8, 0}}) {
     const std::vector<float> recomputed = Runner(spec_, scores(length, memory, false)).run_all(tokens);
     for (const int64_t room : {0, 1, 6}) {
-      Use use = scores(length, memory, true);
-      use.cache_rows = memory + length + room, use.reach = memory + length;
+      GraphForm form = scores(length, memory, true);
+      form.past.rows = memory + length + room, form.protocol.reach = memory + length;
       for (const bool packed : {false, true}) {
-        use.packed = packed;
+        form.weights = packed_or_not(packed);
         expect_equal_to_rounding(
-            Runner(spec_, use).run_all(tokens), recomputed,
+            Runner(spec_, form).run_all(tokens), recomputed,
             text(length, " tokens, memory ", memory, ", room ", room, packed ? ", packed" : ""));
       }
     }
@@ -124,11 +144,11 @@ TEST_P(Laws, CachedEqualsRecomputed) {
 TEST_P(Laws, TheNextTokenIsTheLastRowOfAllScores) {
   const std::vector<int32_t> tokens = random_tokens(12, V_);
   const std::vector<float> whole = Runner(spec_, scores(12, 0, false)).run(tokens);
-  Use use = scores(1, 12, true);
-  use.purpose = Purpose::kNextToken;
+  GraphForm form = scores(1, 12, true);
+  form.end = model::GraphEnd::kNextToken;
   for (const bool packed : {false, true}) {
-    use.packed = packed;
-    expect_equal_to_rounding(Runner(spec_, use).run_all(tokens), whole, packed ? "packed" : "plain");
+    form.weights = packed_or_not(packed);
+    expect_equal_to_rounding(Runner(spec_, form).run_all(tokens), whole, packed ? "packed" : "plain");
   }
 }
 
@@ -153,8 +173,8 @@ TEST_P(Laws, IdentityBlocksChangeNothing) {
   };
   EXPECT_EQ(model::count_parameters(wider).total, model::count_parameters(spec_).total);
   const std::vector<int32_t> tokens = random_tokens(12, V_);
-  const Use use = scores(6, GetParam().learned() ? 0 : 6, false);
-  EXPECT_EQ(Runner(wider, use, renamed).run_all(tokens), Runner(spec_, use).run_all(tokens));
+  const GraphForm form = scores(6, GetParam().learned() ? 0 : 6, false);
+  EXPECT_EQ(Runner(wider, form, renamed).run_all(tokens), Runner(spec_, form).run_all(tokens));
 }
 
 // Every state is used: another one gives other scores. After a restart none is, whatever it holds.
@@ -166,15 +186,16 @@ TEST_P(Laws, StatesAreUsedUntilTheTextBeginsAgain) {
     runner.restart();
     runner.run(first);
     const std::vector<float> later = runner.run(second);
-    EXPECT_EQ(fresh == later, runner.model().states.empty());
+    // Learned places go on in the text whatever the blocks keep of it.
+    EXPECT_EQ(fresh == later, runner.model().states.empty() && !GetParam().learned());
     for (const model::State& state : runner.model().states) {
       runner.restart();
       runner.run(first);
-      for (float& value : runner.variables().at(state.name).floats()) value += 0.5f;
+      for (float& value : runner.variables().states.at(state.name).floats()) value += 0.5f;
       EXPECT_NE(runner.run(second), later) << state.name << " is not read";
     }
     for (const model::State& state : runner.model().states) {
-      for (float& value : runner.variables().at(state.name).floats()) value = 1e3f;
+      for (float& value : runner.variables().states.at(state.name).floats()) value = 1e3f;
     }
     runner.restart();
     EXPECT_EQ(runner.run(second), fresh) << "the last text is still there, cached: " << cached;
@@ -192,7 +213,7 @@ TEST(Recurrence, AttentionWithoutWeightIsNone) {
   for (const bool cached : {false, true}) {
     for (const int64_t heads : {1, 2}) {
       spec::ModelSpec attends = small_model("sru++", "(ra)x2"), recurs = small_model("sru++", "(rr)x2");
-      attends.projection_heads = heads;
+      attends.recurrence.heads = heads;
       const auto without = [](const spec::ModelSpec& spec) -> model::Source {
         const model::Source all = test::weights_for_tests(model::weights_of(spec));
         return [all](const std::string& name, const Tensor& into) {
@@ -200,12 +221,13 @@ TEST(Recurrence, AttentionWithoutWeightIsNone) {
           if (name.ends_with("alpha")) std::fill(into.floats().begin(), into.floats().end(), 0.f);
         };
       };
-      Use use = scores(5, 7, cached);
-      use.packed = cached;
-      const std::vector<int32_t> tokens = random_tokens(20, attends.vocabulary);
-      const auto expected = Runner(recurs, use).run_all(tokens);
-      expect_equal_to_rounding(Runner(attends, use, without(attends)).run_all(tokens), expected, "alpha = 0");
-      EXPECT_NE(Runner(attends, use).run_all(tokens), expected);
+      GraphForm form = scores(5, 7, cached);
+      form.weights = packed_or_not(cached);
+      const std::vector<int32_t> tokens = random_tokens(20, attends.embedding.vocabulary);
+      const auto expected = Runner(recurs, form).run_all(tokens);
+      expect_equal_to_rounding(Runner(attends, form, without(attends)).run_all(tokens), expected,
+                               "alpha = 0");
+      EXPECT_NE(Runner(attends, form).run_all(tokens), expected);
     }
   }
 }

@@ -2,23 +2,18 @@
 // memory, logits, losses and every gradient; in every form a model is built in.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-
-#include "heed/base/files.h"
 #include "heed/base/philox.h"
 #include "heed/base/threads.h"
 #include "heed/model/cursor.h"
 #include "heed/ops/ops.h"
 #include "tests/support/letters_case.h"
-#include "tests/support/oracle.h"
 #include "tests/support/small_models.h"
 
 namespace heed {
 namespace {
 
-using model::Purpose;
-using model::Use;
+using model::GraphEnd;
+using model::GraphForm;
 using test::small_model;
 using test::weights_for_tests;
 
@@ -47,39 +42,39 @@ std::vector<Case> cases() {
       Visible::kSameLengthOriginal, 4);
   spec::ModelSpec spec = small_model("transformer-xl", "ssfsiff");
   spec.norm = Norm::kPre;
-  spec.heads = {3, 2, 4};
-  spec.head_width = 6;
-  spec.inner = {37, 16, 48};
-  spec.shared_position_bias = false;
+  spec.sizes["heads"] = {3, 2, 4};
+  spec.attention.head_width = 6;
+  spec.sizes["inner"] = {37, 16, 48};
+  spec.attention.shared_position_bias = false;
   add("a pre-norm sandwich, every block different", spec, 7);
   spec = small_model("transformer-xl", "(sff)x2");
-  spec.cutoffs = {9, 17};
+  spec.embedding.cutoffs = {9, 17};
   add("adaptive words in one table", spec, 7);
-  spec.division = 2;
-  spec.embedding_width = 20;
-  spec.tie_projections = {false, true, true};
+  spec.embedding.division = 2;
+  spec.embedding.width = 20;
+  spec.head.tie_projections = {false, true, true};
   add("adaptive words in narrower tables", spec, 7);
-  spec.tie_weights = false;
+  spec.head.tie_weights = false;
   add("adaptive words, untied", spec, 7);
   spec = small_model("transformer-xl", "sf");
-  spec.embedding_width = 10;
+  spec.embedding.width = 10;
   add("a table narrower than the model", spec, 4);
   add("SRU++", small_model("sru++", "(a)x4"), 5);
   add("SRU++ with few attending", small_model("sru++", "(rra)x1 r"), 5);
   add("SRU++ in bands", small_model("sru++", "(ra)x2"), 6, Visible::kBand);
   spec = small_model("sru++", "(ar)x2");
-  spec.projection_heads = 2;
-  spec.projection = {18, 10, 12, 14};
-  spec.rescale = true;
+  spec.recurrence.heads = 2;
+  spec.sizes["projection"] = {18, 10, 12, 14};
+  spec.recurrence.rescale = true;
   add("SRU++ with two heads and a scaled highway", spec, 5);
-  add("all letters", small_model("sru++", "sfriaf"), 6);
-  spec = small_model("transformer-xl", "rsfaf");
-  add("all letters, norm after", spec, 6);
+  add("all letters", small_model("sru++", test::all_letters()), 6);
+  spec = small_model("transformer-xl", test::all_letters() + test::all_letters());
+  add("all letters twice, norm after", spec, 6);
   spec = small_model("transformer-xl", "(sfi)x3");
   spec.norm = Norm::kPre, spec.mix = 3;
   add("a supernet", spec, 6);
-  spec = small_model("sru++", "(sfira)x2");
-  spec.mix = 5;
+  spec = small_model("sru++", "(" + test::all_letters() + ")x2");
+  spec.mix = static_cast<int64_t>(test::all_letters().size());
   add("a supernet of all letters", spec, 6);
   spec = small_model("gpt2", "(sf)x2");
   add("GPT-2", spec, 0);
@@ -90,8 +85,9 @@ std::vector<Case> cases() {
   spec.arch = "srff";
   add("GPT-2 with a recurrence", spec, 0);
   spec.arch = "(sf)x2";
-  spec.division = 4, spec.cutoffs = {11}, spec.output_bias = true, spec.embedding_width = 24;
-  spec.tie_projections = {false, true};
+  spec.embedding.division = 4, spec.embedding.cutoffs = {11}, spec.head.bias = true,
+  spec.embedding.width = 24;
+  spec.head.tie_projections = {false, true};
   add("GPT-2 with adaptive words", spec, 0);
   return all;
 }
@@ -99,38 +95,16 @@ std::vector<Case> cases() {
 std::vector<int32_t> tokens_of(const Case& c, int64_t segment, uint32_t stream) {
   Rng rng(static_cast<uint64_t>(100 + segment), stream);
   std::vector<int32_t> tokens(kBatch * kLength);
-  for (int32_t& token : tokens) token = static_cast<int32_t>(rng.below(c.spec.vocabulary));
+  for (int32_t& token : tokens) token = static_cast<int32_t>(rng.below(c.spec.embedding.vocabulary));
   if (stream == 1) tokens[3] = -1;  // a target that does not count
   return tokens;
 }
 
 // Answers of PyTorch to all cases, asked for once.
-class Answers {
- public:
-  static const Answers& all() {
-    static const Answers answers;
-    return answers;
-  }
-  const std::string& missing() const { return missing_; }
-  std::vector<double> read(const Json& at) const {
-    size_t count = 1;
-    for (const Json& dim : at["shape"]) count *= dim.get<size_t>();
-    std::vector<double> values(count);
-    std::memcpy(values.data(), numbers_.data() + at["offset"].get<size_t>(), 8 * count);
-    return values;
-  }
-  const Json& of(const std::string& name) const {
-    for (const Json& answer : json_["cases"]) {
-      if (answer["name"] == name) return answer;
-    }
-    throw failure("no answer for ", name);
-  }
-
- private:
-  Answers() {
-    const TemporaryFolder folder;
-    test::NumbersFile numbers(folder / "numbers.bin");
-    Json asked = Json::array();
+const test::PyTorch& pytorch() {
+  static const test::PyTorch answered = [] {
+    test::PyTorch asked("letters.py");
+    Json questions = Json::array();
     for (const Case& c : cases()) {
       Json settings = test::letters_settings(c.spec);
       settings["memory_length"] = c.memory;
@@ -140,32 +114,21 @@ class Answers {
                                                                             : "none";
       settings["window"] = c.visible == Visible::kBand ? c.memory : -1;
       const model::Weights weights = model::weights_of(c.spec);
-      const Json parameters = numbers.write(weights, weights_for_tests(weights));
+      const Json parameters = test::write_weights(asked, weights, weights_for_tests(weights));
+      const auto tokens = [&](int64_t segment, uint32_t stream) {
+        return asked.write(tokens_of(c, segment, stream).data(), {{kBatch, kLength}, DType::kI32});
+      };
       Json segments = Json::array();
       for (int64_t segment = 0; segment < kSegments; ++segment)
-        segments.push_back(
-            {{"tokens", numbers.write(tokens_of(c, segment, 0).data(), {kBatch, kLength}, "i32")},
-             {"targets", numbers.write(tokens_of(c, segment, 1).data(), {kBatch, kLength}, "i32")}});
-      asked.push_back(
+        segments.push_back({{"tokens", tokens(segment, 0)}, {"targets", tokens(segment, 1)}});
+      questions.push_back(
           {{"name", c.name}, {"settings", settings}, {"parameters", parameters}, {"segments", segments}});
     }
-    numbers.close();
-    std::ofstream(folder / "cases.json") << Json{{"cases", asked}};
-    const std::string command =
-        "/usr/bin/python3 -B " HEED_SOURCE_DIR "/tests/oracle/letters.py " + folder.path().string();
-    if (std::system(command.c_str()) != 0) {
-      missing_ = "PyTorch gave no answer: " + command;
-      return;
-    }
-    std::ifstream answers(folder / "answers.json");
-    json_ = Json::parse(answers);
-    std::ifstream file(folder / "answers.bin", std::ios::binary);
-    numbers_.assign(std::istreambuf_iterator<char>(file), {});
-  }
-
-  std::string missing_, numbers_;
-  Json json_;
-};
+    asked.ask(questions);
+    return asked;
+  }();
+  return answered;
+}
 
 // Logits and log-probabilities tell the same.
 template <class Number>
@@ -181,73 +144,65 @@ std::vector<Number> log_softmax(std::span<const Number> scores, int64_t vocabula
   return result;
 }
 
-void expect_close(std::span<const float> actual, const std::vector<double>& expected,
-                  const std::string& what) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  double largest = 1e-3, worst = 0;  // gradients that are 0 but for rounding are held against this
-  size_t where = 0;
-  for (double value : expected) largest = std::max(largest, std::abs(value));
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const double error = std::abs(actual[i] - expected[i]);
-    if (!(error <= worst)) worst = error, where = i;
-  }
-  // A value passes through some 40 sums of up to 40 terms, each off by a few roundings of its size.
-  EXPECT_LE(worst, 2e-5 * largest) << what << " at " << where << ": expected " << expected[where] << ", is "
-                                   << actual[where];
-}
-
 class Letters : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
     set_thread_count(available_threads());
-    const std::string& missing = Answers::all().missing();
-    if (missing.empty()) return;
-    if (test::oracle_required()) FAIL() << missing;
-    GTEST_SKIP() << "!! NOT CHECKED against PyTorch: " << missing;
+    HEED_NEEDS_ORACLE(pytorch().missing());
   }
 
-  Use use(Purpose purpose, bool cached, bool packed) const {
+  GraphForm form(GraphEnd end, bool cached, bool packed) const {
     const Case& c = GetParam();
-    Use use;
-    use.purpose = purpose;
-    use.sequences = kBatch, use.length = kLength, use.memory = c.memory;
-    use.cached = cached, use.packed = packed;
-    use.visible = c.visible, use.clamp = c.clamp;
     // Caches longer than need be, so that rows are moved in the third segment.
-    if (cached) use.cache_rows = c.memory + kLength + 2, use.reach = c.memory + kLength;
-    return use;
+    const int64_t M = c.memory, T = kLength;
+    return {.end = end,
+            .weights = packed ? model::WeightForm::kPacked : model::WeightForm::kPlain,
+            .past = cached ? model::cache(M, M + T + 2) : model::memory(M),
+            .protocol = {c.visible, c.clamp, cached ? M + T : 0},
+            .sequences = kBatch,
+            .length = T};
+  }
+
+  // A value passes through at most five sums in each block (norm, product in, scores, mixture, product out),
+  // forward and back again. The longest are those of one weight's gradient over all rows of a batch.
+  template <class Actual>
+  void check(const Actual& actual, const std::vector<double>& right, const std::string& what) const {
+    const spec::ModelSpec& spec = GetParam().spec;
+    const auto blocks = static_cast<int64_t>(spec.letters().size());
+    test::expect_close(actual, right, test::rounding_bound(kBatch * kLength * spec.width, 2 * 5 * blocks),
+                       what);
   }
 
   // Runs the three segments of the form; compares losses or scores.
-  void check_forward(const Use& use) {
+  void check_forward(const GraphForm& form) {
     const Case& c = GetParam();
     auto graph = std::make_shared<graph::Graph>();
-    const model::Model model = model::build(*graph, c.spec, use);
-    const bool losses = use.purpose == Purpose::kLoss;
+    const model::Model model = model::build(*graph, c.spec, form);
+    const bool losses = form.end == GraphEnd::kLoss;
     graph->mark_output(losses ? model.losses : model.scores);
     graph->tidy();
     graph::Variables variables;
     graph::Program program(graph, variables);
-    model::fill_weights(*graph, model.weights, variables, weights_for_tests(model.weights));
-    model::Cursor cursor(model, use, variables);
+    model::fill_weights(*graph, model.weights, *variables.parameters, weights_for_tests(model.weights));
+    const model::InputSpans inputs(program, model.inputs);
+    model::Cursor cursor(model, form, variables.states);
     cursor.restart();
-    const Json& answer = Answers::all().of(c.name);
-    ASSERT_FALSE(answer.contains("error")) << answer["error"];
+    const Json& answer = pytorch().answer(c.name);
     for (int64_t segment = 0; segment < kSegments; ++segment) {
       const auto tokens = tokens_of(c, segment, 0), targets = tokens_of(c, segment, 1);
-      std::copy(tokens.begin(), tokens.end(), program.input("tokens").ints().begin());
-      if (losses) std::copy(targets.begin(), targets.end(), program.input("targets").ints().begin());
-      cursor.place(program, use);
+      std::copy(tokens.begin(), tokens.end(), inputs.tokens.begin());
+      if (losses) std::copy(targets.begin(), targets.end(), inputs.targets.begin());
+      cursor.prepare(inputs, form);
       program.run();
       cursor.advance(kLength);
       const Json& expected = answer["segments"][static_cast<size_t>(segment)];
-      const std::vector<double> right = Answers::all().read(expected[losses ? "losses" : "logits"]);
+      const std::vector<double> right = pytorch().read(expected[losses ? "losses" : "logits"]);
       const std::span<const float> actual = program.tensor(losses ? model.losses : model.scores).floats();
-      const int64_t V = c.spec.vocabulary;
-      expect_close(losses ? std::vector<float>(actual.begin(), actual.end()) : log_softmax(actual, V),
-                   losses ? right : log_softmax(std::span(right), V),
-                   text(losses ? "losses" : "scores", use.cached ? ", cached" : "",
-                        use.packed ? ", packed" : "", ", segment ", segment));
+      const int64_t V = c.spec.embedding.vocabulary;
+      check(losses ? std::vector<float>(actual.begin(), actual.end()) : log_softmax(actual, V),
+            losses ? right : log_softmax(std::span(right), V),
+            text(losses ? "losses" : "scores", form.caches() ? ", cached" : "",
+                 form.packs() ? ", packed" : "", ", segment ", segment));
     }
   }
 };
@@ -257,42 +212,42 @@ TEST_P(Letters, LossesAndScoresInEveryForm) {
   for (const bool cached : {false, true}) {
     if (cached && learned) continue;  // places of a cache go on, segments of the oracle begin again
     for (const bool packed : {false, true}) {
-      check_forward(use(Purpose::kLoss, cached, packed));
-      check_forward(use(Purpose::kScores, cached, packed));
+      check_forward(form(GraphEnd::kLoss, cached, packed));
+      check_forward(form(GraphEnd::kScores, cached, packed));
     }
   }
 }
 
 TEST_P(Letters, EveryGradientOfTheThirdSegment) {
   const Case& c = GetParam();
-  const Use use = this->use(Purpose::kLoss, false, false);
+  const GraphForm form = this->form(GraphEnd::kLoss, false, false);
   auto graph = std::make_shared<graph::Graph>();
-  const model::Model model = model::build(*graph, c.spec, use);
+  const model::Model model = model::build(*graph, c.spec, form);
   const auto gradients = ops::gradients(*graph, model.loss, graph->of_role(graph::Role::kParameter));
   graph->mark_output(model.loss);
   for (const auto& [parameter, gradient] : gradients) graph->mark_output(gradient);
   graph->tidy();
   graph::Variables variables;
   graph::Program program(graph, variables);
-  model::fill_weights(*graph, model.weights, variables, weights_for_tests(model.weights));
-  model::Cursor cursor(model, use, variables);
+  model::fill_weights(*graph, model.weights, *variables.parameters, weights_for_tests(model.weights));
+  const model::InputSpans inputs(program, model.inputs);
+  model::Cursor cursor(model, form, variables.states);
   for (int64_t segment = 0; segment < kSegments; ++segment) {
     const auto tokens = tokens_of(c, segment, 0), targets = tokens_of(c, segment, 1);
-    std::copy(tokens.begin(), tokens.end(), program.input("tokens").ints().begin());
-    std::copy(targets.begin(), targets.end(), program.input("targets").ints().begin());
-    cursor.place(program, use);
+    std::copy(tokens.begin(), tokens.end(), inputs.tokens.begin());
+    std::copy(targets.begin(), targets.end(), inputs.targets.begin());
+    cursor.prepare(inputs, form);
     program.run();
     cursor.advance(kLength);
   }
-  const Json& answer = Answers::all().of(c.name);
-  ASSERT_FALSE(answer.contains("error")) << answer["error"];
-  expect_close(program.tensor(model.loss).floats(),
-               Answers::all().read(answer["segments"][kSegments - 1]["mean"]), "mean loss");
+  const Json& answer = pytorch().answer(c.name);
+  check(program.tensor(model.loss).floats(), pytorch().read(answer["segments"][kSegments - 1]["mean"]),
+        "mean loss");
   EXPECT_EQ(gradients.size(), answer["gradients"].size());
   for (const auto& [parameter, gradient] : gradients) {
     const std::string& name = graph->value(parameter).name;
-    expect_close(program.tensor(gradient).floats(), Answers::all().read(answer["gradients"][name]),
-                 "gradient of " + name);
+    check(program.tensor(gradient).floats(), pytorch().read(answer["gradients"][name]),
+          "gradient of " + name);
   }
 }
 

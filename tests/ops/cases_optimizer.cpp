@@ -49,6 +49,21 @@ void add_optimizer_cases(OracleCases& cases) {
   family(cases, rng, "nvlamb", "", Json::object());
   family(cases, rng, "nvlamb", " undecayed", {{"weight_decay", 0.0}});
 
+  for (const Json& settings :
+       {Json::object(), Json{{"momentum", 0.5}, {"nesterov", true}, {"weight_decay", 0.1}}}) {
+    for (const int64_t n : {1, 15, 16, 17, 1001, 70001}) {
+      const bool clip = n % 2 == 1;
+      add(cases, {.name = text("sgd ", settings.dump(), " [", n, "]"),
+                  .op = "sgd",
+                  .settings = settings,
+                  .inputs = {in_role(normal({n}, rng), graph::Role::kParameter), normal({n}, rng),
+                             in_role(normal({n}, rng), graph::Role::kState), uniform({1}, rng, 0.5, 2),
+                             integers({1}, {3}), clip ? uniform({1}, rng, 0.1, 1) : absent()},
+                  .length = 16,
+                  .seeded = {}});
+    }
+  }
+
   // Vectors worked out by hand; and norms of 0, where the ratio is 1.
   const auto printed = [&](const std::string& op, const std::string& what, std::vector<float> w,
                            std::vector<float> g, float rate) {

@@ -42,7 +42,7 @@ TEST(Memory, CarriesTheLastRowsOfEachSlotFromRunToRun) {
   g->tidy();
   graph::Variables variables;
   graph::Program program(g, variables);
-  for (float& value : variables.at("memory").floats()) value = 0;
+  for (float& value : variables.states.at("memory").floats()) value = 0;
   std::vector<float> history[kChunks] = {std::vector<float>(kRows), std::vector<float>(kRows)};
   float next = 1;
   for (const int32_t chunk : {0, 1, 1, 0, 1, 0, 0}) {
@@ -78,7 +78,7 @@ TEST(Memory, ACacheIsReadAfterItsRowsWereWritten) {
   EXPECT_EQ(graph::plan(*g).lives_in[static_cast<size_t>(after.index)], cache);  // no copy
   graph::Variables variables;
   graph::Program program(g, variables);
-  for (float& value : variables.at("cache").floats()) value = 0;
+  for (float& value : variables.states.at("cache").floats()) value = 0;
   for (int32_t at = 0; at < 4; ++at) {
     program.input("position").i32()[0] = at;
     for (float& value : program.input("x").floats()) value = static_cast<float>(at + 1);

@@ -1,6 +1,7 @@
 // Every op against PyTorch in double, values and gradients (tests/oracle, tests/support/oracle.h).
 #include "heed/ops/ops.h"
 #include "tests/ops/cases.h"
+#include "tests/support/python.h"
 
 namespace heed::test {
 namespace {
@@ -34,9 +35,8 @@ class Oracle : public ::testing::Test {
  protected:
   void check(const std::string& family) {
     OracleCases& cases = answered_cases();
-    if (cases.missing().empty()) return cases.check(family);
-    if (oracle_required()) FAIL() << cases.missing();
-    GTEST_SKIP() << cases.missing();
+    HEED_NEEDS_ORACLE(cases.missing());
+    cases.check(family);
   }
 };
 

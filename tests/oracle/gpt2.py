@@ -1,15 +1,13 @@
-"""GPT-2 in double, from its formulas: the losses of AdamW steps. Usage: gpt2.py DIR
+"""GPT-2 in double, from its formulas: AdamW steps. Usage: gpt2.py DIR
 
-DIR/case.json: heads (one per layer), parameters [{name, shape}], batch, length, learning_rate, weight_decay, steps.
-DIR/weights.bin: the parameters as f32, one after the other. DIR/tokens.bin: i32, tokens then targets of each step.
-Writes DIR/answers.bin as f64: the loss of every step, then the parameters after the last.
+Files and numbers ("at") as in cases.py.
+Case:   heads (one per layer), parameters {name: at}, learning_rate, epsilon, weight_decay, steps [{"tokens": at [B, T], "targets": at [B * T]}]
+Answer: losses at [steps], parameters {name: at} after the last step
 """
 
-import array
-import json
+from cases import answer_all  # first: it exits when PyTorch is missing
+
 import math
-import pathlib
-import sys
 
 import torch
 import torch.nn.functional as F
@@ -44,29 +42,20 @@ def logits(weights, heads, tokens):
     return norm(x, weights, "ln_f") @ weights["wte.weight"].T
 
 
-def main(directory):
-    case = json.loads((directory / "case.json").read_text())
-    raw = torch.frombuffer(bytearray((directory / "weights.bin").read_bytes()), dtype=torch.float32).double()
-    weights, at = {}, 0
-    for parameter in case["parameters"]:
-        count = math.prod(parameter["shape"])
-        weights[parameter["name"]] = raw[at:at + count].reshape(parameter["shape"]).clone().requires_grad_()
-        at += count
-    ids = torch.frombuffer(bytearray((directory / "tokens.bin").read_bytes()), dtype=torch.int32).long()
-    ids = ids.view(case["steps"], 2, case["batch"], case["length"])
-
-    answers = []
-    optimizer = torch.optim.AdamW(weights.values(), lr=case["learning_rate"], weight_decay=case["weight_decay"])
-    for step in range(case["steps"]):
+def answer(case, numbers, answers):
+    weights = {name: numbers.read(at).requires_grad_() for name, at in case["parameters"].items()}
+    optimizer = torch.optim.AdamW(weights.values(), lr=case["learning_rate"], eps=case["epsilon"], weight_decay=case["weight_decay"])
+    losses = []
+    for step in case["steps"]:
         optimizer.zero_grad()
-        output = logits(weights, case["heads"], ids[step, 0])
-        loss = F.cross_entropy(output.flatten(0, 1), ids[step, 1].flatten())
+        output = logits(weights, case["heads"], numbers.read(step["tokens"]))
+        loss = F.cross_entropy(output.flatten(0, 1), numbers.read(step["targets"]))
         loss.backward()
         optimizer.step()
-        answers.append(loss)
-    flat = torch.cat([a.detach().flatten() for a in answers + list(weights.values())])
-    with (directory / "answers.bin").open("wb") as file:
-        array.array("d", flat.tolist()).tofile(file)
+        losses.append(loss.detach())
+    return {"losses": answers.write(torch.stack(losses)),
+            "parameters": {name: answers.write(value) for name, value in weights.items()}}
 
 
-main(pathlib.Path(sys.argv[1]))
+if __name__ == "__main__":
+    answer_all(answer)

@@ -2,7 +2,7 @@
 
 usage: letters.py DIR | letters.py --self-test
 
-Numbers travel as in run.py: "at" stands for {"dtype", "shape", "offset"} in numbers.bin (f32, i32), answers.bin holds f64.
+Files and numbers ("at") as in cases.py.
 DIR/cases.json:   {"cases": [{"name", "settings": {...},        as Settings below
                               "parameters": {name: at},         exactly those the settings need
                               "segments": [{"tokens": at [B, T], "targets": at [B, T]}, ...],  negative target: not counted
@@ -14,15 +14,13 @@ With cutoffs "logits" are log-probabilities of all words. Gradients are those of
 come from earlier segments are constants. State is what the last segment leaves.
 """
 
+from cases import answer_all  # first: it exits when PyTorch is missing
+
 import dataclasses
-import json
 import math
-import pathlib
 import re
 import sys
-import traceback
 
-import run  # exits when PyTorch is missing
 import torch
 import torch.nn.functional as F
 from ops_attention import attention
@@ -36,6 +34,8 @@ class Settings:
     arch: str  # "sfsf", "(sf)x2", "(sfff)x6 (f)x8"; i keeps its number but has no weights
     width: int
     vocabulary: int
+    embedding: str = "tokens"
+    head: str = "next-token"
     mix: int = 0  # so many blocks in a row are alternatives, mixed by softmax of layers.{l}.theta
     heads: list = (1,)  # lists: one entry for all, or one per letter that has the thing
     head_width: int = 0  # 0: width / heads
@@ -284,22 +284,8 @@ def answer(case, numbers, answers):
             for (name, value), gradient in zip(w.values.items(), found):
                 gradients[name] = answers.write(torch.zeros_like(value) if gradient is None else gradient)
     del state["first"]
-    return {"name": case["name"], "segments": results, "gradients": gradients,
+    return {"segments": results, "gradients": gradients,
             "state": {name: answers.write(value) for name, value in state.items()}}
-
-
-def main(directory):
-    torch.set_num_threads(1)
-    numbers = run.Numbers(directory / "numbers.bin")
-    answers = run.Answers(directory / "answers.bin")
-    results = []
-    for case in json.loads((directory / "cases.json").read_text())["cases"]:
-        try:
-            results.append(answer(case, numbers, answers))
-        except Exception:  # the other cases still deserve their answers
-            results.append({"name": case["name"], "error": traceback.format_exc(limit=-3)})
-    answers.file.close()
-    (directory / "answers.json").write_text(json.dumps({"cases": results}))
 
 
 if __name__ == "__main__":
@@ -308,4 +294,4 @@ if __name__ == "__main__":
 
         letters_self_test.main()
     else:
-        main(pathlib.Path(sys.argv[1]))
+        answer_all(answer)

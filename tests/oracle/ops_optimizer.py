@@ -72,10 +72,19 @@ def nvlamb(*inputs, **settings):
     return lamb(*inputs, **{**defaults, **settings})
 
 
+def sgd(w, g, m, learning_rate, step, clip=None, *, momentum=0.9, nesterov=False, weight_decay=0.0):
+    weight = w.detach().clone()
+    weight.grad = clipped(g, clip).detach()
+    optimizer = torch.optim.SGD([weight], lr=float(learning_rate), momentum=momentum, nesterov=nesterov, weight_decay=weight_decay)
+    optimizer.state[weight]["momentum_buffer"] = m.detach().clone()
+    optimizer.step()
+    return weight.detach(), optimizer.state[weight]["momentum_buffer"]
+
+
 def global_norm(*gradients, limit=0.0, epsilon=1e-6):
     norm = math.sqrt(sum(float((g**2).sum()) for g in gradients))
     factor = min(1.0, limit / (norm + epsilon)) if limit > 0 else 1.0
     return torch.tensor([factor], dtype=torch.float64), torch.tensor([norm], dtype=torch.float64)
 
 
-OPS = {"adam": adam, "radam": radam, "lamb": lamb, "nvlamb": nvlamb, "global_norm": global_norm}
+OPS = {"adam": adam, "radam": radam, "lamb": lamb, "nvlamb": nvlamb, "sgd": sgd, "global_norm": global_norm}

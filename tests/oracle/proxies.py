@@ -6,13 +6,9 @@ Files as letters.py has them, one segment per case, and in each case "random": a
 DIR/answers.json: {"cases": [{"name", "scores": {proxy: number}}]}    or {"name", "error"}
 """
 
-import json
-import pathlib
-import sys
-import traceback
+from cases import answer_all  # first: it exits when PyTorch is missing
 
 import letters
-import run  # exits when PyTorch is missing
 import torch
 
 
@@ -131,7 +127,7 @@ def synflow(s, values, length):
     return sum((theta * gradient).abs().sum() for theta, gradient in zip(included.values(), g))
 
 
-def answer(case, numbers):
+def answer(case, numbers, _):
     s = letters.Settings.of(case["settings"])
     values = {name: numbers.read(at).requires_grad_() for name, at in case["parameters"].items()}
     tokens, targets = (numbers.read(case["segments"][0][key]) for key in ("tokens", "targets"))
@@ -139,20 +135,8 @@ def answer(case, numbers):
     scores["relu_log_det"] = agreement(s, values, tokens)
     scores["jacob_cov"] = jacobian_covariance(s, values, tokens, numbers.read(case["random"]))
     scores["synflow"] = synflow(s, values, tokens.shape[1])
-    return {"name": case["name"], "scores": {name: score.item() for name, score in scores.items()}}
-
-
-def main(directory):
-    torch.set_num_threads(1)
-    numbers = run.Numbers(directory / "numbers.bin")
-    results = []
-    for case in json.loads((directory / "cases.json").read_text())["cases"]:
-        try:
-            results.append(answer(case, numbers))
-        except Exception:  # the other cases still deserve their answers
-            results.append({"name": case["name"], "error": traceback.format_exc(limit=-3)})
-    (directory / "answers.json").write_text(json.dumps({"cases": results}))
+    return {"scores": {name: score.item() for name, score in scores.items()}}
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]))
+    answer_all(answer)

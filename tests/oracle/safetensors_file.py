@@ -34,6 +34,7 @@ def write(path):
         "scalar": ("F32", [], np.array([1.5], dtype="<f4")),
         "nothing": ("F32", [0, 4], np.zeros(0, dtype="<f4")),
         "six": ("F32", [1, 2, 1, 2, 1, 1], rng.normal(size=4).astype("<f4")),
+        "small": ("I8", [3], np.array([-128, 0, 127], dtype="i1")),
         "long": ("I64", [2], np.array([-1, 1 << 40], dtype="<i8")),
         "int": ("I32", [3], np.array([-(2**31), 0, 2**31 - 1], dtype="<i4")),
         "flag": ("BOOL", [1], np.array([1], dtype="u1")),
@@ -69,7 +70,7 @@ def check(path):
     for name, tensor in header.items():
         begin, end = tensor["data_offsets"]
         assert begin == at and set(tensor) == {"dtype", "shape", "data_offsets"}
-        values = np.frombuffer(data[begin:end], dtype={"F32": "<f4", "I32": "<i4"}[tensor["dtype"]])
+        values = np.frombuffer(data[begin:end], dtype={"F32": "<f4", "F16": "<f2", "I32": "<i4"}[tensor["dtype"]])
         values = values.reshape(tensor["shape"])
         print(name, tensor["dtype"], tensor["shape"], *(repr(value) for value in values.flatten().tolist()))
         at = end

@@ -18,6 +18,7 @@
 #include "heed/store/json_file.h"
 #include "heed/store/run_folder.h"
 #include "tests/support/small_models.h"
+#include "tests/support/small_space.h"
 
 namespace heed::report {
 namespace {
@@ -154,7 +155,8 @@ TEST_F(Documents, ARunThatGrowsOrGoesBackIsReadOn) {
   EXPECT_TRUE(tells(json, "line 30 without a number")) << json["problems"];
   EXPECT_EQ(reader.read(), json);
   {
-    store::RunFolder open(run, store::read_json_object(run / "config.json"), Json::object());
+    store::RunFolder open(run, store::RunKind::kTrain, store::read_json_object(run / "config.json"),
+                          Json::object());
     open.metrics().cut_after(12);
   }
   fs::remove(run / "samples.jsonl");
@@ -185,8 +187,9 @@ TEST(Thinned, HoldsBothEndsAndNoMoreThanAsked) {
 TEST_F(Documents, ARunThatGoesOnSaysSo) {
   const fs::path run = training("run", 5, 40);
   {
-    const store::RunFolder open(run, store::read_json_object(run / "config.json"), Json::object());
-    EXPECT_EQ(read_run(run)["state"], "going on");
+    const store::RunFolder open(run, store::RunKind::kTrain, store::read_json_object(run / "config.json"),
+                                Json::object());
+    EXPECT_EQ(read_run(run)["state"], "running");
   }
   EXPECT_EQ(read_run(run)["state"], "stopped");
 }
@@ -254,7 +257,7 @@ TEST_F(Documents, NumbersOfADamagedSearchAreTold) {
 }
 
 TEST_F(Documents, WhatIsNoRunIsTold) {
-  EXPECT_TRUE(tells(read_run(folder_ / "none"), "is not there"));
+  EXPECT_TRUE(tells(read_run(folder_ / "none"), "does not exist"));
   fs::create_directories(folder_ / "empty");
   EXPECT_TRUE(tells(read_run(folder_ / "empty"), "is empty; give a folder"));
   std::ofstream(folder_ / "letter.txt") << "dear reader";
@@ -265,7 +268,7 @@ TEST_F(Documents, WhatIsNoRunIsTold) {
   std::ofstream(folder_ / "search/heed.db") << "x";
   EXPECT_TRUE(tells(read_run(folder_ / "search"), "config.json"));
   std::ofstream(folder_ / "search/config.json") << R"({"space": "old"})";
-  EXPECT_TRUE(tells(read_run(folder_ / "search"), "made by an earlier heed; search again"));
+  EXPECT_TRUE(tells(read_run(folder_ / "search"), "made by an earlier version of heed; search again"));
   fs::create_directories(folder_ / "rank");
   std::ofstream(folder_ / "rank/ranking.json")
       << R"({"models": [{}], "proxies": [{"name": "x", "scores": []}]})";
@@ -277,19 +280,8 @@ TEST_F(Documents, WhatIsNoRunIsTold) {
 }
 
 TEST_F(Documents, ASearchUnderWayShowsWhatIsMeasured) {
-  const Json says = parse_toml(R"(
-length = 16
-[model]
-backbone = "transformer-xl"
-shared_position_bias = false
-vocabulary = 100
-[genes]
-layers = [1, 2]
-width = [16, 32]
-heads = [2, 4]
-inner = [16, 32]
-)",
-                               "t");
+  const Json says =
+      parse_toml(test::small_space({{"model.vocabulary", "100"}, {"genes.heads", "[2, 4]"}}), "t");
   const spec::Space space = spec::read_space(says, "t");
   const fs::path run = folder_ / "found";
   fs::create_directories(run);
@@ -347,12 +339,12 @@ TEST_F(Documents, ARankingUnderWaySaysSo) {
   const fs::path run = folder_ / "ranked";
   const Json config = {{"ranking", {{"space", "letters"}}}};
   {
-    const store::RunFolder open(run, config, Json::object());
+    const store::RunFolder open(run, store::RunKind::kRank, config, Json::object());
     training("ranked/m001", 40, 40);
     training("ranked/m002", 10, 40);
     const Json json = read_run(run);
     EXPECT_EQ(json["kind"], "ranking");
-    EXPECT_EQ(json["state"], "going on");
+    EXPECT_EQ(json["state"], "running");
     EXPECT_EQ(json["begun"], 2);
     EXPECT_EQ(json["models"], Json::array());
     EXPECT_EQ(json["problems"], Json::array());
@@ -361,8 +353,8 @@ TEST_F(Documents, ARankingUnderWaySaysSo) {
   std::ofstream(run / "ranking.json")
       << R"({"models": [{"id": "m001"}], "percents": [], "proxies": [{"name": "x", "scores": [1]}]})";
   EXPECT_EQ(read_run(run)["state"], "done");
-  const store::RunFolder open(run, config, Json::object());
-  EXPECT_EQ(read_run(run)["state"], "going on");
+  const store::RunFolder open(run, store::RunKind::kRank, config, Json::object());
+  EXPECT_EQ(read_run(run)["state"], "running");
 }
 
 TEST_F(Documents, EveryDeviceOfAProfileIsShown) {
@@ -376,7 +368,7 @@ TEST_F(Documents, EveryDeviceOfAProfileIsShown) {
       profile.save_peak(1e9 * (1 + pieces));
       for (int i = 0; i < pieces; ++i) {
         spec::ModelSpec block = test::small_model("gpt2", "f");
-        block.width = 16 + 8 * i, block.heads = {2};
+        block.width = 16 + 8 * i, block.sizes["heads"] = {2};
         profile.add({{measure::piece_key(block, 16), {0.001 * (1 + i), 0.001, 0.005, 5}}});
       }
     }

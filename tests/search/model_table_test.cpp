@@ -102,7 +102,7 @@ TEST_F(ModelTable, RefusesWhatItCannotRead) {
             "t.csv: line 2: n_layer is 0; it must be from 1 to 2048");
   EXPECT_EQ(
       refused(columns + "2,64,4,128,1000,7,\n"),
-      "t.csv: line 2: attn_params is 7, which tells neither gpt2 nor transformer-xl; add a column backbone, "
+      "t.csv: line 2: attn_params is 7, which fits neither gpt2 nor transformer-xl; add a column backbone, "
       "or --backbone");
   EXPECT_EQ(refused(columns + "2,64,\"[4, 4, 4]\",128,1000,33280,\n"),
             "t.csv: line 2: n_head has 3 entries for 2 layers; give one number or one per layer");
@@ -202,7 +202,7 @@ TEST_F(ModelTable, EffectiveParametersRankBetter) {
     for (size_t i = 0; i < std::size(kPercents); ++i)
       EXPECT_GE(effective.spearman_top[i], decoder.spearman_top[i]) << name << " " << kPercents[i];
     if (std::string(name).starts_with("random")) {
-      EXPECT_GT(effective.spearman_top[1], 0.88) << name;
+      EXPECT_GT(effective.spearman_top[1], decoder.spearman_top[1]) << name;
     }
   }
 }

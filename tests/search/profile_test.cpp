@@ -4,6 +4,7 @@
 #include "heed/base/files.h"
 #include "heed/base/toml.h"
 #include "heed/search/profiled_costs.h"
+#include "tests/support/small_space.h"
 
 namespace heed::search {
 namespace {
@@ -11,22 +12,12 @@ namespace {
 using measure::DeviceProfile, measure::Timing;
 
 spec::Space small_space() {
-  return spec::read_space(parse_toml(R"(
-length = 16
-[model]
-backbone = "transformer-xl"
-shared_position_bias = false
-vocabulary = 100
-[genes]
-layers = [1, 2]
-layer = ["sf", "f", "a"]
-width = [16, 32]
-heads = [2, 4]
-inner = [16, 32, 48]
-projection = 8
-)",
-                                     "t"),
-                          "t");
+  const std::string toml = test::small_space({{"model.vocabulary", "100"},
+                                              {"genes.layer", "[\"sf\", \"f\", \"a\"]"},
+                                              {"genes.heads", "[2, 4]"},
+                                              {"genes.inner", "[16, 32, 48]"},
+                                              {"genes.projection", "8"}});
+  return spec::read_space(parse_toml(toml, "t"), "t");
 }
 
 measure::Device device(const char* cpu) {
@@ -123,15 +114,19 @@ TEST(DeviceProfile, LatencyIsTheSumOfPieces) {
   profile.add(times);
   ProfiledCosts costs(space, profile);
   const spec::Frame frame{16, 0, 1, 100};
-  const spec::Layer attends{0, 2, 32, 0}, feeds{1, 0, 32, 0}, recurs{2, 0, 0, 8};
+  const spec::Layer attends{0, {{"heads", 2}, {"inner", 32}}}, feeds{1, {{"inner", 32}}},
+      recurs{2, {{"projection", 8}}};
   const double whole = costs.of({frame, {attends, feeds, recurs}}).latency;
   EXPECT_EQ(whole, costs.of_frame(frame).latency + costs.of_layer(16, attends).latency +
                        costs.of_layer(16, feeds).latency + costs.of_layer(16, recurs).latency);
   // The feed-forward of both layers is the same piece.
   const double attention = costs.of_layer(16, attends).latency - costs.of_layer(16, feeds).latency;
   EXPECT_EQ(std::exp2(std::round(std::log2(attention))), attention);
-  EXPECT_EQ(costs.of_layer(16, {0, 2, 48, 0}).latency - costs.of_layer(16, {1, 0, 48, 0}).latency, attention);
-  EXPECT_NE(costs.of_layer(16, {0, 4, 32, 0}).latency, costs.of_layer(16, attends).latency);
+  EXPECT_EQ(costs.of_layer(16, {0, {{"heads", 2}, {"inner", 48}}}).latency -
+                costs.of_layer(16, {1, {{"inner", 48}}}).latency,
+            attention);
+  EXPECT_NE(costs.of_layer(16, {0, {{"heads", 4}, {"inner", 32}}}).latency,
+            costs.of_layer(16, attends).latency);
 }
 
 }  // namespace

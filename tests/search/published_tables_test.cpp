@@ -26,10 +26,10 @@ spec::ModelSpec decoder(const char* backbone, int64_t width, std::vector<int64_t
   spec::ModelSpec model = spec::backbones().find(backbone).settings();
   model.arch = text("(sf)x", inner.size());
   model.width = width;
-  model.heads = std::move(heads);
-  model.inner = std::move(inner);
-  model.shared_position_bias = false;
-  model.vocabulary = 10;
+  model.sizes["heads"] = std::move(heads);
+  model.sizes["inner"] = std::move(inner);
+  model.attention.shared_position_bias = false;
+  model.embedding.vocabulary = 10;
   return model;
 }
 

@@ -52,8 +52,9 @@ TEST(Statistics, TheBestAreAShareByPerplexity) {
   EXPECT_TRUE(best_by_perplexity(perplexity, 10).empty());
   // Among the best three the score is the wrong way round, over all it is not.
   const std::vector<double> score = {9, 7, 5, 8, 6, 4, 3};
-  EXPECT_LT(spearman_of_best(perplexity, score, 50), 0);
-  EXPECT_GT(spearman_of_best(perplexity, score, 100), 0.6);
+  // Ranks 1.5 1.5 3 and 1 2 3; then 3 1.5 5 1.5 4 6 7 and 7 5 3 6 4 2 1.
+  EXPECT_NEAR(spearman_of_best(perplexity, score, 50), -1.5 / std::sqrt(1.5 * 2), 1e-15);
+  EXPECT_NEAR(spearman_of_best(perplexity, score, 100), 24.5 / std::sqrt(27.5 * 28), 1e-15);
 }
 
 TEST(Statistics, CommonRatioCountsWhatBothFind) {

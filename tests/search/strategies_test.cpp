@@ -3,123 +3,22 @@
 
 #include <set>
 
-#include "heed/base/philox.h"
 #include "heed/search/strategies/exact.h"
 #include "heed/search/strategies/genes.h"
+#include "tests/search/made_up_search.h"
 
 namespace heed::search {
 namespace {
 
 using spec::Candidate, spec::Frame, spec::Layer, spec::Space;
-
-// Costs without rounding: sums are the same in any order.
-class MadeUp : public Costs {
- public:
-  explicit MadeUp(uint64_t seed, bool lattice) : seed_(seed), lattice_(lattice) {}
-  Cost of_frame(const Frame& f) override {
-    Rng rng(seed_ + 1,
-            static_cast<uint32_t>(7 * f.width + 31 * f.embedding_width + 101 * f.division + f.vocabulary));
-    return {eighths(rng, 20), 2 * f.width, 2 * f.width + rng.below(50) * f.width, rng.below(3000),
-            rng.below(300)};
-  }
-  Cost of_layer(int64_t width, const Layer& l) override {
-    Rng rng(seed_, static_cast<uint32_t>(width + 1000 * l.kind + 7919 * l.heads + 104729 * l.inner +
-                                         13 * l.projection));
-    const int64_t decoder = lattice_ ? width * width + (2 * width + 1) * l.inner : 1 + rng.below(4000);
-    // As on a device: in proportion to the work, give or take a tenth.
-    const auto work = static_cast<double>(5 * width * width + 2 * width * l.inner);
-    const double latency = lattice_ ? 0x1p-20 * std::round(work * rng.uniform(0.9, 1.1)) : eighths(rng, 40);
-    return {latency, decoder, decoder, 4 * decoder + (lattice_ ? 0 : rng.below(500)),
-            10 * l.inner + rng.below(3) * 100};
-  }
-
- private:
-  static double eighths(Rng& rng, int64_t most) { return 0.125 * static_cast<double>(1 + rng.below(most)); }
-  uint64_t seed_;
-  bool lattice_;
-};
-
-Space small_space(Rng& rng) {
-  Space space;
-  space.layer = rng.below(2) ? std::vector<std::string>{"sf"} : std::vector<std::string>{"a", "sf", "f"};
-  space.layers = rng.below(2) ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 4};
-  space.width = {16, 32};
-  space.heads = {2, 4};
-  space.inner = {16, 32, 48, 64};
-  space.projection = {8, 16};
-  space.embedding_width = rng.below(2) ? std::vector<int64_t>{0} : std::vector<int64_t>{8, 16};
-  space.division = {1, 2};
-  space.vocabulary = {100};
-  space.inner_over_width = rng.below(2) ? 1 : 0;
-  return space;
-}
-
-// Every model, layers in order: their order changes nothing.
-void each_model(const Space& space, const std::function<void(const Candidate&)>& visit) {
-  for (const Frame& frame : space.frames()) {
-    const std::vector<Layer> options = space.options(frame.width);
-    for (const int64_t depth : space.layers) {
-      Candidate candidate{frame, {}};
-      const std::function<void(size_t)> grow = [&](size_t from) {
-        if (static_cast<int64_t>(candidate.layers.size()) == depth) return visit(candidate);
-        for (size_t i = from; i < options.size(); ++i) {
-          candidate.layers.push_back(options[i]);
-          grow(i);
-          candidate.layers.pop_back();
-        }
-      };
-      grow(0);
-    }
-  }
-}
-
-double score_of(const Frame& frame, int64_t decoder, int64_t) {
-  return static_cast<double>(decoder) * (frame.embedding_width == 8 ? 0.75 : 1);
-}
-
-struct Fixture {
-  Space space;
-  MadeUp costs;
-  Limits limits;
-  SearchSettings settings;
-
-  Question question() {
-    return {space,
-            limits,
-            settings,
-            costs,
-            {},
-            score_of,
-            [this](const Candidate& c) { return admits(costs.of(c)); }};
-  }
-  bool admits(const Cost& cost) const {
-    return limits.admit(cost) && space.allows_size(cost.decoder, cost.total);
-  }
-};
+using test::drawn_space, test::each_model, test::Fixture, test::MadeUp, test::score_of, test::searched,
+    test::slow_front;
 
 using Values = std::set<std::tuple<double, double, int64_t>>;
 Values values_of(const std::vector<Evaluated>& models) {
   Values values;
   for (const Evaluated& m : models) values.insert({m.score, m.cost.latency, m.cost.memory()});
   return values;
-}
-
-// By definition, pair by pair.
-std::vector<Evaluated> slow_front(const std::vector<Evaluated>& all, bool strict) {
-  std::vector<Evaluated> kept;
-  for (const Evaluated& a : all) {
-    bool dominated = false;
-    for (const Evaluated& b : all) {
-      const bool better[] = {b.score > a.score, b.cost.latency < a.cost.latency,
-                             b.cost.memory() < a.cost.memory()};
-      const bool worse[] = {b.score<a.score, b.cost.latency> a.cost.latency,
-                            b.cost.memory() > a.cost.memory()};
-      dominated |= strict ? better[0] && better[1] && better[2]
-                          : (better[0] || better[1] || better[2]) && !worse[0] && !worse[1] && !worse[2];
-    }
-    if (!dominated) kept.push_back(a);
-  }
-  return kept;
 }
 
 TEST(Front, IsWhatItsRuleSays) {
@@ -166,7 +65,7 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
   Rng rng(6);
   int with_limits = 0;
   for (int repeat = 0; repeat < 36; ++repeat) {
-    Fixture f{small_space(rng), MadeUp(static_cast<uint64_t>(repeat), repeat % 2 == 0), {}, {}};
+    Fixture f{drawn_space(rng), MadeUp(static_cast<uint64_t>(repeat), repeat % 2 == 0), {}};
     std::vector<Evaluated> all;
     const auto collect = [&] {
       all.clear();
@@ -189,7 +88,7 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
       collect();
       ++with_limits;
     }
-    const std::vector<Evaluated> found = exact_front(f.question());
+    const std::vector<Evaluated> found = exact_front(f.problem());
     EXPECT_EQ(values_of(found), values_of(slow_front(all, false))) << "repeat " << repeat;
     for (const Evaluated& model : found) {
       EXPECT_EQ(f.costs.of(model.candidate), model.cost);
@@ -202,32 +101,13 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
 
 TEST(Exact, FindsNothingWhereNothingFits) {
   Rng rng(7);
-  Fixture f{small_space(rng), MadeUp(1, true), {}, {}};
+  Fixture f{drawn_space(rng), MadeUp(1, true), {}};
   f.limits.latency = 0;
-  EXPECT_TRUE(exact_front(f.question()).empty());
-}
-
-// A strategy alone, with everything it proposes evaluated by the costs.
-std::vector<Evaluated> searched(Fixture& f, const char* name, std::vector<size_t>* generations = nullptr) {
-  const Question question = f.question();
-  const auto strategy = strategies().find(name).make(question);
-  std::vector<Evaluated> all;
-  for (;;) {
-    std::vector<Evaluated> batch;
-    for (const Candidate& c : strategy->propose()) {
-      const Cost cost = f.costs.of(c);
-      EXPECT_TRUE(f.admits(cost)) << f.space.key_of(c);
-      batch.push_back({c, cost, score_of(c.frame, cost.decoder, cost.total)});
-    }
-    if (batch.empty()) return all;
-    if (generations) generations->push_back(batch.size());
-    strategy->observe(batch);
-    all.insert(all.end(), batch.begin(), batch.end());
-  }
+  EXPECT_TRUE(exact_front(f.problem()).empty());
 }
 
 Fixture paper_space() {
-  Fixture f{spec::load_space("lts-txl"), MadeUp(3, true), {}, {}};
+  Fixture f{spec::load_space("lts-txl"), MadeUp(3, true), {}};
   f.space.most_decoder = INT64_MAX;
   return f;
 }
@@ -245,27 +125,27 @@ TEST(Evolution, GenerationsAreAsPublished) {
   std::vector<Evaluated> again = searched(f, "evolution");
   EXPECT_TRUE(std::equal(all.begin(), all.end(), again.begin(), again.end(),
                          [](const auto& a, const auto& b) { return a.candidate == b.candidate; }));
-  f.settings.seed = 2;
+  f.settings["seed"] = 2;
   EXPECT_NE(searched(f, "evolution").back().candidate, all.back().candidate);
 }
 
 // On the whole published space, against 10,020 models of evolution and 10,000 drawn ones.
 TEST(Exact, NothingThatOthersFindLiesBeyond) {
   Fixture f = paper_space();
-  f.settings.iterations = 125;
-  f.settings.samples = 10000;
+  int64_t iterations = 125, samples = 10000;
 #ifdef __SANITIZE_ADDRESS__  // which would take minutes for it
   f.space.width = {128, 384, 768};
   f.space.layers = {2, 4, 8};
-  f.settings.iterations = 10;
-  f.settings.samples = 820;
+  iterations = 10, samples = 820;
 #endif
   f.limits.latency = 150;
   const auto volume = [&](const std::vector<Evaluated>& all) { return hypervolume(all, 150, 1e9); };
-  const std::vector<Evaluated> evolved = searched(f, "evolution"), drawn = searched(f, "random"),
-                               best = exact_front(f.question());
-  EXPECT_EQ(static_cast<int64_t>(evolved.size()), 100 + 80 * (f.settings.iterations - 1));
-  EXPECT_EQ(static_cast<int64_t>(drawn.size()), f.settings.samples);
+  f.settings = {{"iterations", iterations}};
+  const std::vector<Evaluated> evolved = searched(f, "evolution");
+  f.settings = {{"samples", samples}};
+  const std::vector<Evaluated> drawn = searched(f, "random"), best = exact_front(f.problem());
+  EXPECT_EQ(static_cast<int64_t>(evolved.size()), 100 + 80 * (iterations - 1));
+  EXPECT_EQ(static_cast<int64_t>(drawn.size()), samples);
   EXPECT_GE(volume(best), volume(drawn));
   EXPECT_GE(volume(best), volume(evolved));
   // Nothing found by chance or by evolution lies beyond the exact frontier.
@@ -283,7 +163,7 @@ TEST(Exact, NothingThatOthersFindLiesBeyond) {
 
 TEST(Evolution, EndsWhereHardlyAnythingFits) {
   Rng rng(8);
-  Fixture f{small_space(rng), MadeUp(1, true), {}, {}};
+  Fixture f{drawn_space(rng), MadeUp(1, true), {}};
   f.space.layers = {1};
   std::vector<size_t> generations;
   EXPECT_LE(searched(f, "evolution", &generations).size(), 2500u);
@@ -298,17 +178,19 @@ TEST(Genes, TailsAreCarriedAlong) {
   const GenePool pool(space);
   for (int repeat = 0; repeat < 200; ++repeat) {
     const Genes a = pool.draw(rng), b = pool.draw(rng);
-    EXPECT_EQ(a.inner.size(), 16u);
+    EXPECT_EQ(a.sizes["inner"].size(), 16u);
     const auto candidate = pool.decode(a);
     ASSERT_TRUE(candidate);  // what is drawn fits
     EXPECT_EQ(static_cast<int64_t>(candidate->layers.size()), a.layers);
     const Genes same = pool.mutate(a, 0, rng);
     EXPECT_EQ(pool.decode(same), candidate);
-    EXPECT_EQ(same.inner, a.inner);
+    EXPECT_EQ(same.sizes, a.sizes);
     const Genes child = pool.cross(a, b, 0.5, rng);
-    for (size_t i = 0; i < 16; ++i) EXPECT_TRUE(child.heads[i] == a.heads[i] || child.heads[i] == b.heads[i]);
+    const auto heads = [](const Genes& genes, size_t i) { return genes.sizes["heads"][i]; };
+    for (size_t i = 0; i < 16; ++i)
+      EXPECT_TRUE(heads(child, i) == heads(a, i) || heads(child, i) == heads(b, i));
     if (const auto crossed = pool.decode(child)) {
-      for (const Layer& layer : crossed->layers) EXPECT_GE(layer.inner, 2 * crossed->frame.width);
+      for (const Layer& layer : crossed->layers) EXPECT_GE(layer.sizes["inner"], 2 * crossed->frame.width);
     }
   }
 }

@@ -36,7 +36,8 @@ spec::Recipe task_recipe() {
   spec::Recipe recipe;
   recipe.model = spec::backbones().find("transformer-xl").settings();
   recipe.model.arch = "(sf)x3";
-  recipe.model.width = 16, recipe.model.heads = {2}, recipe.model.inner = {128}, recipe.model.dropout = 0;
+  recipe.model.width = 16, recipe.model.sizes["heads"] = {2}, recipe.model.sizes["inner"] = {128},
+  recipe.model.dropout = 0;
   recipe.model.norm = Norm::kPre, recipe.model.final_norm = true;
   recipe.training.batch = 16, recipe.training.length = 32, recipe.training.memory = 16;
   recipe.training.warmup = 20, recipe.training.clip = 0.25, recipe.training.schedule = "constant";

@@ -43,18 +43,19 @@ TEST(SupernetModel, IsBuiltFromAnyBackboneAndKeepsTheRecipeForRetraining) {
     EXPECT_EQ(net.norm, Norm::kPre);
   }
   spec::Recipe recipe = small_recipe();
-  recipe.model.heads = {3, 3};  // one per block
+  recipe.model.sizes["heads"] = {3, 3};  // one per block
   const spec::Recipe found = retraining_of(recipe, "sffsf");
   EXPECT_EQ(found.model.letters(), "sffsf");
   EXPECT_EQ(found.model.norm, recipe.model.norm);
   EXPECT_EQ(heed::to_json(found.training), heed::to_json(recipe.training));
   validate(found.model);
-  recipe.model.heads = {3, 2};
+  recipe.model.sizes["heads"] = {3, 2};
   EXPECT_THROW(retraining_of(recipe, "s"), Error);
 }
 
 train::Trainer::Fill random_batch(int64_t index) {
-  return [index](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
+  return [index](int64_t chunk, const data::Batch& to) {
+    const auto& [tokens, targets] = to;
     const auto stream = static_cast<uint32_t>(100 * index + 2 * chunk);
     std::ranges::copy(test::random_tokens(static_cast<int64_t>(tokens.size()), 29, stream), tokens.begin());
     std::ranges::copy(test::random_tokens(static_cast<int64_t>(targets.size()), 29, stream + 1),
@@ -70,20 +71,20 @@ TEST(SupernetModel, SharingAnArenaChangesNothing) {
     const SupernetSettings s = resolved(small_settings(), 4, 40, 1000);
     graph::Variables shared, apart;
     Supernet net(recipe, s, shared);
-    const SupernetGraphs graphs = build_supernet(recipe, s, net.course());
+    const SupernetGraphs graphs = build_supernet(recipe, s, net.schedule());
     EXPECT_NE(graphs.weights_training.seed, graphs.theta_training.seed);  // or draws would come twice
     train::Trainer weights(graphs.weights, graphs.weights_training, apart),
         theta(graphs.theta, graphs.theta_training, apart);
     int64_t counts[2] = {};
     for (int64_t index = 0; index < 40; ++index) {
-      const Turn turn = net.course().at(index);
+      const Turn turn = net.schedule().at(index);
       train::Trainer& trainer = turn.theta ? theta : weights;
-      trainer.input(model::kTemperature).f32()[0] = static_cast<float>(turn.temperature);
+      trainer.inputs().temperature[0] = static_cast<float>(turn.temperature);
       const auto expected = trainer.step(++counts[turn.theta], 8 * index, random_batch(index));
       EXPECT_EQ(net.step(index, 8 * index, random_batch(index)).loss, expected.loss) << index;
     }
     for (const std::string& name : net.parameters()) {
-      const auto a = shared.at(name).floats(), b = apart.at(name).floats();
+      const auto a = shared.parameters->at(name).floats(), b = apart.parameters->at(name).floats();
       EXPECT_TRUE(std::ranges::equal(a, b)) << name;
     }
   }
@@ -97,7 +98,7 @@ TEST(SupernetModel, OneKindOfParameterRestsWhileTheOtherLearns) {
   const auto snapshot = [&] {
     std::map<std::string, std::vector<float>> all;
     for (const std::string& name : net.parameters()) {
-      const auto values = variables.at(name).floats();
+      const auto values = variables.parameters->at(name).floats();
       all[name] = {values.begin(), values.end()};
     }
     return all;
@@ -106,7 +107,7 @@ TEST(SupernetModel, OneKindOfParameterRestsWhileTheOtherLearns) {
   for (int64_t index = 0; index < 20; ++index) {
     const auto before = snapshot();
     net.step(index, 8 * index, random_batch(index));
-    const bool theta = net.course().at(index).theta;
+    const bool theta = net.schedule().at(index).theta;
     ++turns[theta];
     for (const auto& [name, values] : snapshot()) {
       const bool is_theta = name.ends_with(".theta");
@@ -125,24 +126,26 @@ TEST(SupernetModel, OneKindOfParameterRestsWhileTheOtherLearns) {
 TEST(SupernetModel, CostsLessThanTwiceTheInterleavedModel) {
   for (const auto& [layers, width] : {std::pair<int64_t, int64_t>{12, 128}, {32, 512}}) {
     spec::Recipe recipe = small_recipe();
-    recipe.model.width = width, recipe.model.heads = {4}, recipe.model.inner = {4 * width};
-    recipe.model.vocabulary = 204;
+    recipe.model.width = width, recipe.model.sizes["heads"] = {4}, recipe.model.sizes["inner"] = {4 * width};
+    recipe.model.embedding.vocabulary = 204;
     recipe.training.batch = 16, recipe.training.length = 128, recipe.training.memory = 128;
     SupernetSettings s;
     s.layers = layers, s.steps = 1000;
     s = resolved(s, 0, 0, 1000);
-    const Course course(s);
-    const SupernetGraphs graphs = build_supernet(recipe, s, course);
+    const SupernetSchedule schedule(s);
+    const SupernetGraphs graphs = build_supernet(recipe, s, schedule);
     const auto baseline =
         train::build_training_graph(interleaved_of(recipe.model, layers), graphs.weights_training);
-    EXPECT_LT(graphs.flops(course), 2 * 1000 * baseline.flops());
+    EXPECT_LT(graphs.flops(schedule), 2 * 1000 * baseline.flops());
     EXPECT_LT(graphs.memory().peak(), 2 * baseline.memory().peak());
     // What is planned to last is what is there.
     if (width > 128) continue;
     graph::Variables variables;
     const Supernet net(recipe, s, variables);
     int64_t held = 0;
-    for (const auto& [name, tensor] : variables.all()) held += align_up(tensor.type.bytes());
+    for (const graph::NamedTensors* held_here : {variables.parameters.get(), &variables.states}) {
+      for (const auto& [name, tensor] : held_here->all()) held += align_up(tensor.type.bytes());
+    }
     EXPECT_EQ(held, graphs.memory().weights + graphs.memory().state);
   }
 }
@@ -278,13 +281,13 @@ TEST_F(SupernetRuns, InterruptedAnywhereItEndsTheSame) {
         run_supernet(cut, observer);
         ADD_FAILURE() << "was not interrupted";
       } catch (const Error& error) {
-        EXPECT_EQ(error.code(), kInterrupted);
+        EXPECT_EQ(error.kind(), ErrorKind::kInterrupted);
       }
     }
     killed(31);
     Observer last;
     run_supernet(cut, last);
-    EXPECT_NE(last.notes.find("going on from iteration 26"), std::string::npos) << last.notes;
+    EXPECT_NE(last.notes.find("resuming from iteration 26"), std::string::npos) << last.notes;
     const fs::path a = asking("whole").folder / "seed-1", b = cut.folder / "seed-1";
     EXPECT_EQ(content(a / "theta.jsonl"), content(b / "theta.jsonl"));
     EXPECT_EQ(lines(a / "metrics.jsonl"), lines(b / "metrics.jsonl"));
@@ -303,7 +306,7 @@ TEST_F(SupernetRuns, DamagedFilesAreNamed) {
       run_supernet(request("run"), observer);
       ADD_FAILURE() << "accepted: " << part;
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), kFailed);
+      EXPECT_EQ(error.kind(), ErrorKind::kDamaged);
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
@@ -389,7 +392,7 @@ TEST_F(SupernetRuns, WhatCannotBeIsRefusedAndLeavesTheFolderFree) {
   };
   SupernetRequest asked = request("run");
   asked.settings.weights_only = 40;
-  refused(asked, "logits rest for the first 40 of 40");
+  refused(asked, "logits do not change for the first 40 of 40");
   asked = request("run");
   asked.recipe.training.length = 500;
   refused(asked, "too few for batches of 4 x 500");

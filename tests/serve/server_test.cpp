@@ -211,7 +211,8 @@ TEST_F(Serving, APortThatIsTakenIsTold) {
     const Server second({folder_.path()}, "1.2.3", server_.port());
     ADD_FAILURE() << "taken twice";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("cannot be had; give another with --port"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("cannot be opened; give another with --port"),
+              std::string::npos);
   }
 }
 

@@ -35,10 +35,11 @@ TEST(Recipes, EveryFileLoads) {
     EXPECT_GE(recipe.evaluation.length + recipe.evaluation.memory, recipe.training.memory) << name;
     if (recipe.model.positions == Positions::kLearned) {
       EXPECT_EQ(recipe.training.memory, 0) << name;
-      EXPECT_LE(std::max(recipe.training.length, recipe.evaluation.length), recipe.model.context) << name;
+      EXPECT_LE(std::max(recipe.training.length, recipe.evaluation.length), recipe.model.embedding.context)
+          << name;
     }
     if (recipe.data.tokenizer == "bytes") {
-      EXPECT_EQ(recipe.model.vocabulary, 256) << name;
+      EXPECT_EQ(recipe.model.embedding.vocabulary, 256) << name;
     }
   }
 }
@@ -122,7 +123,7 @@ TEST(Recipes, FollowTheirDesignRules) {
 TEST(Recipes, SettingsOfTheFamilies) {
   const Recipe base = load_recipe("par-base-wt103");
   EXPECT_EQ(base.model.width, 512);
-  EXPECT_EQ(base.model.head_width_of(0), 64);
+  EXPECT_EQ(base.model.head_width(base.model.blocks()[0]), 64);
   EXPECT_EQ(base.model.norm, Norm::kPost);
   EXPECT_EQ(base.model.cluster_ends(), (std::vector<int64_t>{19997, 39997, 199997, 267735}));
   EXPECT_FALSE(base.model.projects(0));
@@ -133,18 +134,18 @@ TEST(Recipes, SettingsOfTheFamilies) {
   EXPECT_TRUE(large.model.ties_projection(3));
   const Recipe words = load_recipe("srupp-148m-wt103");
   EXPECT_EQ(words.model.table_width(), 1024);
-  EXPECT_TRUE(words.model.tie_weights);
+  EXPECT_TRUE(words.model.head.tie_weights);
   EXPECT_EQ(words.evaluation.visible, Visible::kBand);
-  EXPECT_FALSE(load_recipe("srupp-108m-enwik8").model.tie_weights);
+  EXPECT_FALSE(load_recipe("srupp-108m-enwik8").model.head.tie_weights);
   // One cluster, which projects all the same.
   const Recipe found = load_recipe("lts-gpt2-m01-lm1b");
   EXPECT_EQ(found.model.cluster_ends(), (std::vector<int64_t>{50264}));
   EXPECT_TRUE(found.model.projects(0));
   const Recipe first = load_recipe("lts-txl-m01-lm1b");
-  EXPECT_EQ(first.model.inner, (std::vector<int64_t>{896, 2816}));
-  EXPECT_EQ(first.model.inner_of(1), 896);
-  EXPECT_EQ(first.model.inner_of(3), 2816);
-  EXPECT_FALSE(first.model.shared_position_bias);
+  EXPECT_EQ(first.model.sizes["inner"], (std::vector<int64_t>{896, 2816}));
+  EXPECT_EQ(first.model.blocks()[1]["inner"], 896);
+  EXPECT_EQ(first.model.blocks()[3]["inner"], 2816);
+  EXPECT_FALSE(first.model.attention.shared_position_bias);
 }
 
 TEST(RecipeErrors, NamesThatDoNotExist) {
@@ -221,7 +222,7 @@ TEST_F(RecipeFiles, DamagedFilesAreNamed) {
   EXPECT_SAYS(load_recipe("half"), "half.json: not JSON");
   EXPECT_SAYS(load_recipe(write("large.json", R"({"model": {"width": 1e999}})")), "number overflow");
   EXPECT_SAYS(load_recipe(write("deep.json", R"({"model": {"width": )" + std::string(1000000, '['))),
-              "more than 200 brackets within each other");
+              "more than 200 nested brackets");
 }
 
 }  // namespace

@@ -34,9 +34,12 @@ least_total = 300
 TEST(Space, OptionsAreEveryLayerAWidthMayHave) {
   const Space space = read(kSmall);
   // 24 at least for width 16, 48 for 32: two inner widths each, with two numbers of heads or without.
-  EXPECT_EQ(space.options(16),
-            (std::vector<Layer>{
-                {0, 2, 48, 0}, {0, 2, 64, 0}, {0, 4, 48, 0}, {0, 4, 64, 0}, {1, 0, 48, 0}, {1, 0, 64, 0}}));
+  EXPECT_EQ(space.options(16), (std::vector<Layer>{{0, {{"heads", 2}, {"inner", 48}}},
+                                                   {0, {{"heads", 2}, {"inner", 64}}},
+                                                   {0, {{"heads", 4}, {"inner", 48}}},
+                                                   {0, {{"heads", 4}, {"inner", 64}}},
+                                                   {1, {{"inner", 48}}},
+                                                   {1, {{"inner", 64}}}}));
   EXPECT_EQ(space.options(32).size(), 6u);
   EXPECT_NEAR(space.log10_size(), std::log10(2 * (6 + 6 * 6 * 6)), 1e-12);
   EXPECT_EQ(space.frames().size(), 2u);
@@ -50,11 +53,13 @@ TEST(Space, OptionsAreEveryLayerAWidthMayHave) {
 
 TEST(Space, CandidatesAreModels) {
   const Space space = read(kSmall);
-  const Candidate candidate{{32, 0, 1, 100}, {{0, 4, 64, 0}, {0, 2, 48, 0}, {1, 0, 64, 0}}};
+  const Candidate candidate{
+      {32, 0, 1, 100},
+      {{0, {{"heads", 4}, {"inner", 64}}}, {0, {{"heads", 2}, {"inner", 48}}}, {1, {{"inner", 64}}}}};
   const ModelSpec model = space.model_of(candidate);
   EXPECT_EQ(model.letters(), "sfsff");
-  EXPECT_EQ(model.heads, (std::vector<int64_t>{4, 2}));
-  EXPECT_EQ(model.inner, (std::vector<int64_t>{64, 48, 64}));
+  EXPECT_EQ(model.sizes["heads"], (std::vector<int64_t>{4, 2}));
+  EXPECT_EQ(model.sizes["inner"], (std::vector<int64_t>{64, 48, 64}));
   EXPECT_EQ(model.width, 32);
   validate(model);
   EXPECT_EQ(space.key_of(candidate), "32/0/1/100 sf4:64 sf2:48 f:64");
@@ -66,9 +71,10 @@ TEST(Space, CandidatesAreModels) {
 
 TEST(Space, TheFloorOfARuleIsAllowed) {
   Space space = read(kSmall);
-  space.inner_over_width = 1.7;
-  EXPECT_TRUE(space.allows_inner(64, 108));  // 108.8
-  EXPECT_FALSE(space.allows_inner(64, 107));
+  const Size inner = sizes()[size_index("inner")];
+  space.over_width["inner"] = 1.7;
+  EXPECT_TRUE(space.allows(64, inner, 108));  // 108.8
+  EXPECT_FALSE(space.allows(64, inner, 107));
 }
 
 // 10^37.5 and 10^36.5: what Javaheripi and others 2022 describe and what their code searched, with one width
@@ -95,7 +101,7 @@ TEST(Space, RefusesWhatMakesNoModels) {
   EXPECT_EQ(refused("[genes]\nwidth = [16, 16]\n"), "t: genes: width names a value twice");
   EXPECT_EQ(refused("[genes]\nwidth = 1.5\n"), "t: genes: width must be a whole number, it is 1.5");
   EXPECT_EQ(refused("[genes]\nwidth = {from = 8, to = 4}\n"),
-            "t: genes: width: from 8 to 4 by 1 is no range of 1 to 4096 values");
+            "t: genes: width: from 8 to 4 by 1 is not a range of 1 to 4096 values");
   EXPECT_EQ(refused("[genes]\nwidth = {from = 8, until = 4}\n"),
             "t: genes: width: unknown key 'until'; a range has from, to and step");
   EXPECT_EQ(refused("[genes]\nwidth = {to = 4}\n"), "t: genes: width: a range needs from and to");
@@ -105,7 +111,7 @@ TEST(Space, RefusesWhatMakesNoModels) {
   EXPECT_EQ(refused("[limits]\nleast_decoder = 9\nmost_decoder = 3\n"),
             "t: limits: least_decoder 9 is more than most_decoder 3");
   EXPECT_NE(refused("[genes]\nlayer = [\"sx\"]\n").find("x"), std::string::npos);
-  EXPECT_EQ(refused("[=]\n"), "t: not TOML: it breaks a rule of TOML");
+  EXPECT_EQ(refused("[=]\n"), "t: not TOML: it breaks the syntax");
   EXPECT_EQ(refused("[genes]\nwidth = {from = 0, to = 9223372036854775807, step = 9223372036854775807}\n"),
             "t: genes: width: 0 is less than 1");
   EXPECT_EQ(message_of([] {
@@ -135,7 +141,8 @@ TEST(Space, ListsThatMultiplyBeyondAllMeasureAreRefused) {
 TEST(Space, DeepKeysAreRefused) {
   std::string key = "a";
   for (int i = 0; i < 200000; ++i) key += ".a";
-  EXPECT_EQ(message_of([&] { read(key + " = 1\n"); }), "t: has more than 1000 dots; so deep are no settings");
+  EXPECT_EQ(message_of([&] { read(key + " = 1\n"); }),
+            "t: has more than 1000 dots; settings are never nested this deep");
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ TEST(Checkpoint, AnotherArchitectureIsRefusedBeforeAnythingChanges) {
   const auto loading = [&](const Tensors& parameters, const Tensors& states) {
     return message([&] { load_checkpoint(path, parameters, states); });
   };
-  const std::string begin = path.string() + "/model.safetensors: a checkpoint of another architecture:";
+  const std::string begin = path.string() + "/model.safetensors: is a checkpoint of another architecture:";
   EXPECT_EQ(loading({{"w", larger}}, example.states),
             begin +
                 "\n  'w' is F32[3, 2] there and f32[4, 2] here\nuse the settings it was trained with, or "

@@ -18,11 +18,11 @@ int64_t count(const Database& database) {
   return statement.integer(0);
 }
 
-std::string failure_of(const std::function<void()>& call) {
+std::string failure_of(ErrorKind kind, const std::function<void()>& call) {
   try {
     call();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), kFailed);
+    EXPECT_EQ(error.kind(), kind) << error.what();
     return error.what();
   }
   return "";
@@ -55,7 +55,7 @@ TEST(Database, ATransactionIsAllOrNothing) {
   database.execute("CREATE TABLE things (name TEXT)");
   EXPECT_THROW(database.transaction([&] {
     database.execute("INSERT INTO things VALUES ('one')");
-    throw failure("no");
+    throw system_error("no");
   }),
                Error);
   EXPECT_EQ(count(database), 0);
@@ -130,26 +130,31 @@ TEST(Database, ReadersLeaveNothingBehindAndNeedNoRightToWrite) {
   EXPECT_EQ(count(Database(place / "a.db", Database::kReadOnly)), 1);
   const auto files = std::distance(std::filesystem::directory_iterator(place), {});
   EXPECT_EQ(files, 1);
-  EXPECT_NE(failure_of([&] {
-              Database(place / "a.db", Database::kReadOnly).execute("DELETE FROM things");
-            }).find("readonly"),
+  EXPECT_NE(failure_of(ErrorKind::kSystem,
+                       [&] { Database(place / "a.db", Database::kReadOnly).execute("DELETE FROM things"); })
+                .find("readonly"),
             std::string::npos);
-  EXPECT_NE(failure_of([&] { Database(place / "b.db", Database::kReadOnly); }), "");
+  EXPECT_NE(failure_of(ErrorKind::kSystem, [&] { Database(place / "b.db", Database::kReadOnly); }), "");
   EXPECT_FALSE(std::filesystem::exists(place / "b.db"));
 }
 
 TEST(Database, SaysWhatIsInTheWay) {
   const TemporaryFolder folder;
-  EXPECT_NE(failure_of([&] { Database(folder / "none/a.db"); }).find("unable to open database file"),
+  EXPECT_NE(failure_of(ErrorKind::kSystem, [&] { Database(folder / "none/a.db"); })
+                .find("unable to open database file"),
             std::string::npos);
-  EXPECT_NE(failure_of([&] { Database(folder.path()); }).find("unable to open"), std::string::npos);
+  EXPECT_NE(failure_of(ErrorKind::kSystem, [&] { Database(folder.path()); }).find("unable to open"),
+            std::string::npos);
   std::ofstream(folder / "text.db") << std::string(5000, 'x');
-  EXPECT_NE(failure_of([&] { Database(folder / "text.db"); }).find("move it away to begin a new one"),
+  EXPECT_NE(failure_of(ErrorKind::kDamaged, [&] { Database(folder / "text.db"); })
+                .find("move it away to start a new one"),
             std::string::npos);
   const Database database(folder / "a.db");
-  EXPECT_NE(failure_of([&] { database.execute("SELECT * FROM missing"); }).find("no such table"),
+  EXPECT_NE(failure_of(ErrorKind::kDamaged, [&] { database.execute("SELECT * FROM missing"); })
+                .find("no such table"),
             std::string::npos);
-  EXPECT_NE(failure_of([&] { Statement(database, "SELEKT"); }).find("syntax error"), std::string::npos);
+  EXPECT_NE(failure_of(ErrorKind::kDamaged, [&] { Statement(database, "SELEKT"); }).find("syntax error"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -18,10 +18,11 @@ namespace fs = std::filesystem;
 
 const Json kConfig = {{"model", {{"width", 512}, {"heads", {8, 4}}}}, {"training", {{"rate", 0.1}}}};
 const Json kRecord = {{"version", "0.1"}, {"seed", 7}};
+const Json kStated = {{"version", "0.1"}, {"seed", 7}, {"kind", "train"}};
 
 std::string message(const fs::path& path, const Json& config) {
   try {
-    RunFolder(path, config, kRecord);
+    RunFolder(path, RunKind::kTrain, config, kRecord);
   } catch (const Error& error) {
     return error.what();
   }
@@ -36,16 +37,16 @@ TEST(RunFolder, IsMadeAndOpenedAgain) {
   const TemporaryFolder folder;
   const fs::path path = folder / "runs" / "first";
   {
-    const RunFolder run(path, kConfig, kRecord);
+    const RunFolder run(path, RunKind::kTrain, kConfig, kRecord);
     EXPECT_FALSE(run.reopened());
     EXPECT_EQ(run.checkpoints(), path / "checkpoints");
     EXPECT_EQ(read_json_object(path / "config.json"), kConfig);
-    EXPECT_EQ(read_json_object(path / "run.json"), kRecord);
+    EXPECT_EQ(read_json_object(path / "run.json"), kStated);
   }
   const Json second = {{"version", "0.2"}};
-  const RunFolder run(path, kConfig, second);
+  const RunFolder run(path, RunKind::kTrain, kConfig, second);
   EXPECT_TRUE(run.reopened());
-  Json both = kRecord;
+  Json both = kStated;
   both["resumed"] = Json::array({second});
   EXPECT_EQ(run.record(), both);
   EXPECT_EQ(read_json_object(path / "run.json"), both);
@@ -63,7 +64,7 @@ TEST(RunFolder, OtherSettingsAreRefusedByName) {
             folder.path().string() +
                 ": was made with other settings: 'model.width' is 512 there and 256 now; use another folder, "
                 "or the "
-                "same settings to go on");
+                "same settings to resume");
   EXPECT_TRUE(contains(changed([](Json& config) { config["model"]["heads"][1] = 2; }),
                        "'model.heads' is [8,4] there and [8,2] now"));
   EXPECT_TRUE(contains(changed([](Json& config) { config["model"]["extra"] = "x"; }),
@@ -79,11 +80,74 @@ TEST(RunFolder, OtherSettingsAreRefusedByName) {
   EXPECT_TRUE(contains(message(folder.path(), kConfig), "config.json: is not JSON"));
 }
 
+TEST(RunFolder, AnotherKindOfRunIsRefused) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(message(folder.path(), kConfig), "");
+  try {
+    RunFolder(folder.path(), RunKind::kSearch, {{"space", "letters"}}, kRecord);
+    ADD_FAILURE() << "a search went on in the folder of a training";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage);
+    EXPECT_EQ(error.what(), text("`heed search` was asked for, but ", folder.path().string(),
+                                 " was made by `heed train`; give another folder, or continue with `heed "
+                                 "train`"));
+  }
+  EXPECT_EQ(message(folder.path(), kConfig), "") << "the folder is as it was";
+  write_json_object(folder / "run.json", {{"kind", "translate"}});
+  EXPECT_TRUE(contains(message(folder.path(), kConfig), "of the kind \"translate\", which this version"));
+}
+
+// As earlier versions left them, without a kind in run.json.
+TEST(RunFolder, TheFilesOfEarlierRunsTellTheirKind) {
+  const TemporaryFolder folder;
+  const auto kind = [&](const std::string& name, const Json& config, const std::string& file = "") {
+    fs::create_directories(folder / name);
+    if (!config.is_null()) write_json_object(folder / name / "config.json", config);
+    if (!file.empty()) std::ofstream(folder / name / file) << "{}";
+    write_json_object(folder / name / "run.json", kRecord);
+    return run_kind(folder / name);
+  };
+  EXPECT_EQ(run_kind(folder / "none"), std::nullopt);
+  EXPECT_EQ(kind("killed", Json()), std::nullopt);
+  write_json_object(folder / "killed" / "run.json", kStated);
+  EXPECT_EQ(run_kind(folder / "killed"), std::nullopt) << "a start that was killed";
+  EXPECT_EQ(kind("train", kConfig), RunKind::kTrain);
+  EXPECT_EQ(kind("search", {{"space", "letters"}, {"strategy", "exact"}}, "heed.db"), RunKind::kSearch);
+  EXPECT_EQ(kind("supernet", {{"strategy", "supernet"}, {"recipe", kConfig}}), RunKind::kSupernet);
+  EXPECT_EQ(kind("damaged supernet", {{"recipe", kConfig}}, "settings.json"), RunKind::kSupernet);
+  EXPECT_EQ(kind("rank", {{"ranking", {{"table", "models.csv"}}}}), RunKind::kRank);
+  EXPECT_EQ(kind("older rank", Json(), "ranking.json"), RunKind::kRank);
+  // They are gone on with, and say it from then on.
+  EXPECT_EQ(message(folder / "train", kConfig), "");
+  EXPECT_EQ(read_json_object(folder / "train" / "run.json").value("kind", ""), "train");
+  EXPECT_TRUE(contains(message(folder / "search", kConfig), "was made by `heed search`"));
+}
+
+TEST(RunFolder, AStartThatIsRefusedLeavesNothing) {
+  const TemporaryFolder folder;
+  const auto kept = [&](const std::string& name, const Error& error, bool results = false) {
+    RunFolder run(folder / name, RunKind::kTrain, kConfig, kRecord);
+    const auto body = [&] {
+      std::ofstream(folder / name / "tokenizer.json") << "{}";
+      throw error;
+    };
+    EXPECT_THROW(run.begin(body, [&] { return results; }), Error);
+    const bool left = fs::exists(folder / name / "config.json");
+    EXPECT_EQ(fs::exists(folder / name / "tokenizer.json"), left);
+    return left;
+  };
+  for (const Error& refused : {usage_error("no"), infeasible_error("no"), system_error("no")})
+    EXPECT_FALSE(kept("refused", refused));
+  EXPECT_TRUE(kept("results", usage_error("no"), true));
+  EXPECT_TRUE(kept("interrupted", interrupted_error("stop")));
+  EXPECT_TRUE(kept("interrupted", usage_error("no"))) << "it was a run before";
+}
+
 TEST(RunFolder, FoldersOfSomethingElseAreRefused) {
   const TemporaryFolder folder;
   std::ofstream(folder / "thesis.txt") << "mine";
   EXPECT_TRUE(contains(message(folder.path(), kConfig), "holds files but no config.json"));
-  EXPECT_TRUE(contains(message(folder / "thesis.txt", kConfig), "the folder cannot be made"));
+  EXPECT_TRUE(contains(message(folder / "thesis.txt", kConfig), "the folder cannot be created"));
   fs::remove(folder / "thesis.txt");
   std::ofstream(folder / "run.json") << "{}";  // a start that was killed
   std::ofstream(folder / "config.json.17.tmp") << "{";
@@ -112,7 +176,7 @@ TEST(RunFolder, MetricsAreReadableAtOnceAndCutOnResume) {
   const TemporaryFolder folder;
   const fs::path file = folder / "metrics.jsonl";
   {
-    RunFolder run(folder.path(), kConfig, kRecord);
+    RunFolder run(folder.path(), RunKind::kTrain, kConfig, kRecord);
     run.metrics().append({{"event", "start"}});
     for (int step = 1; step <= 5; ++step) {
       run.metrics().append({{"step", step}, {"loss", 1.0 / step}});
@@ -123,7 +187,7 @@ TEST(RunFolder, MetricsAreReadableAtOnceAndCutOnResume) {
   }
   std::ofstream(file, std::ios::app) << R"({"step": 6, "lo)";
   EXPECT_EQ(read_lines(file).size(), 7u);
-  RunFolder run(folder.path(), kConfig, kRecord);
+  RunFolder run(folder.path(), RunKind::kTrain, kConfig, kRecord);
   EXPECT_EQ(fs::file_size(file), [&] {
     uintmax_t size = 0;
     for (const Json& line : read_lines(file)) size += line.dump().size() + 1;
@@ -153,7 +217,7 @@ TEST(RunFolder, DamagedMetrics) {
 
 TEST(RunFolder, ALineThatDoesNotFitLeavesNothing) {
   const TemporaryFolder folder;
-  RunFolder run(folder.path(), kConfig, kRecord);
+  RunFolder run(folder.path(), RunKind::kTrain, kConfig, kRecord);
   run.metrics().append({{"step", 1}});
   const auto before = ::signal(SIGXFSZ, SIG_IGN);
   rlimit limit{};
@@ -170,7 +234,7 @@ TEST(RunFolder, ALineThatDoesNotFitLeavesNothing) {
 TEST(RunFolder, TwoProcessesRefusePolitely) {
   const TemporaryFolder folder;
   {
-    const RunFolder run(folder.path(), kConfig, kRecord);
+    const RunFolder run(folder.path(), RunKind::kTrain, kConfig, kRecord);
     const std::string expected = text(folder.path().string(), ": process ", ::getpid(),
                                       " works in this folder; wait for it to end, or use another folder");
     EXPECT_EQ(message(folder.path(), kConfig), expected);
@@ -187,7 +251,7 @@ TEST(RunFolder, TwoProcessesRefusePolitely) {
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const RunFolder run(folder.path(), kConfig, kRecord);
+    const RunFolder run(folder.path(), RunKind::kTrain, kConfig, kRecord);
     if (::write(ready[1], "x", 1) != 1) ::_exit(1);
     ::pause();
   }

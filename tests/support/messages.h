@@ -15,7 +15,7 @@ inline std::string message_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const Error& error) {
-    EXPECT_EQ(error.code(), kUsage) << error.what();
+    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
     return error.what();
   }
   return "";

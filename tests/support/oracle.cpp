@@ -1,22 +1,18 @@
 #include "tests/support/oracle.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <limits>
 #include <map>
+#include <stdexcept>
 
 #include "heed/base/threads.h"
 #include "heed/graph/program.h"
 #include "heed/kernels/isa.h"
 #include "heed/ops/ops.h"
+#include "tests/support/pytorch.h"
+#include "tests/support/rounding.h"
 
 namespace heed::test {
 namespace {
@@ -25,20 +21,12 @@ using graph::Graph;
 using graph::kNone;
 using graph::Role;
 using graph::ValueId;
-
-constexpr const char* kPython = "/usr/bin/python3";  // Debian's, the one that python3-torch belongs to
-constexpr int kNoTorch = 3;                          // exit code of tests/oracle/run.py
+using Doubles = std::vector<double>;
 
 uint64_t seed_of(const std::string& name) {
   uint64_t hash = 14695981039346656037u;  // FNV-1a: the same on every machine
   for (unsigned char c : name) hash = (hash ^ c) * 1099511628211u;
   return hash;
-}
-
-Json shape_json(const Shape& shape) {
-  Json dims = Json::array();
-  for (int i = 0; i < shape.rank(); ++i) dims.push_back(shape.dim(i));
-  return dims;
 }
 
 std::string index_text(const Shape& shape, int64_t flat) {
@@ -59,7 +47,7 @@ std::string digits(double value) {
 // An answer: values in double. Empty where none was asked for.
 struct Answer {
   Shape shape;
-  std::vector<double> values;
+  Doubles values;
 };
 
 // One way to put the op into a graph.
@@ -120,24 +108,16 @@ struct OracleCases::Entry {
   std::string trouble;  // why there is no answer
   std::vector<Answer> expected_outputs, expected_gradients;
 
+  Json question(PyTorch& pytorch) const;
+  void take(const PyTorch& pytorch);
   Built build(const Way& way) const;
   // False, with the failures reported, if anything is off.
   bool check(const Way& way, Worst& worst) const;
   // `expected` is multiplied by `times`.
   bool compare(const std::string& where, const Answer& expected, double times,
                const std::vector<float>& actual, Worst& worst) const;
-  Results run(const Built& built, graph::Program& program, graph::Variables& variables) const;
+  Results run(const Built& built, graph::Program& program) const;
 };
-
-double oracle_bound(int64_t length, double size) {
-  const double roundings = 4 + std::sqrt(static_cast<double>(std::max<int64_t>(length, 1)));
-  return roundings * std::numeric_limits<float>::epsilon() * size;
-}
-
-bool oracle_required() {
-  const char* wish = std::getenv("HEED_REQUIRE_ORACLE");
-  return wish && std::string(wish) == "1";
-}
 
 OracleCases::OracleCases() = default;
 OracleCases::~OracleCases() = default;
@@ -216,13 +196,9 @@ Built OracleCases::Entry::build(const Way& way) const {
   return built;
 }
 
-Results OracleCases::Entry::run(const Built& built, graph::Program& program,
-                                graph::Variables& variables) const {
+Results OracleCases::Entry::run(const Built& built, graph::Program& program) const {
   for (size_t i = 0; i < built.inputs.size(); ++i) {
-    const ValueId id = built.inputs[i];
-    if (!id) continue;
-    const bool variable = given.inputs[i].role != Role::kInput;
-    fill(variable ? variables.at(program.graph().value(id).name) : program.tensor(id), given.inputs[i]);
+    if (built.inputs[i]) fill(program.tensor(built.inputs[i]), given.inputs[i]);
   }
   for (size_t i = 0; i < built.seeds.size(); ++i) {
     if (built.seeds[i]) std::copy(seeds[i].begin(), seeds[i].end(), program.tensor(built.seeds[i]).f32());
@@ -245,10 +221,10 @@ bool OracleCases::Entry::check(const Way& way, Worst& worst) const {
     kernels::force_isa(isa);
     const std::string where = text(given.name, " (", way.name, ", ", kernels::name_of(isa), ")");
     set_thread_count(1);
-    const Results one = run(built, program, variables);
+    const Results one = run(built, program);
     set_thread_count(2);
     set_work_worth_a_thread(0);  // however small, every loop is shared
-    const Results two = run(built, program, variables);
+    const Results two = run(built, program);
     for (size_t i = 0; i < one.outputs.size(); ++i) {
       const std::string what = text(where, ", output ", i);
       good &= compare(what, expected_outputs[i], 1, one.outputs[i], worst) &
@@ -274,32 +250,24 @@ bool OracleCases::Entry::compare(const std::string& where, const Answer& expecte
                   << " found";
     return false;
   }
-  double largest = 0;
-  for (double value : expected.values) largest = std::fmax(largest, std::abs(value));  // fmax passes over NaN
-  const double bound =
-      times * given.conditioning * oracle_bound(given.length, std::max(given.floor, largest));
-  double worst_error = 0;
-  int64_t worst_at = -1, wrong = 0;
+  Doubles wanted, found;
   for (size_t i = 0; i < actual.size(); ++i) {
-    if (std::isnan(expected.values[i])) continue;  // not specified
-    const double error = std::abs(static_cast<double>(actual[i]) - times * expected.values[i]);
-    if (!(error <= bound)) ++wrong;
-    if (worst_at < 0 || !(error <= worst_error)) {
-      worst_error = error;
-      worst_at = static_cast<int64_t>(i);
-    }
+    const bool specified = !std::isnan(expected.values[i]);
+    wanted.push_back(specified ? times * expected.values[i] : 0);
+    found.push_back(specified ? actual[i] : 0);
   }
-  const double ratio = worst_error == 0 ? 0 : worst_error / bound;
+  const Deviation off = deviation(found, wanted);
+  const double bound =
+      given.conditioning * rounding_bound(given.length) * std::max(times * given.floor, off.largest);
+  const double ratio = off.error == 0 ? 0 : off.error / bound;
   if (!(ratio <= worst.ratio)) worst = {ratio, where};
-  if (wrong > 0) {
-    ADD_FAILURE() << where << ": " << wrong << " of " << actual.size() << " numbers are off; the worst, at "
-                  << index_text(expected.shape, worst_at) << ":\n  expected "
-                  << digits(times * expected.values[static_cast<size_t>(worst_at)]) << "\n  actual   "
-                  << digits(actual[static_cast<size_t>(worst_at)]) << "\n  error    " << digits(worst_error)
-                  << ", allowed " << digits(bound) << " (sums of " << given.length << ", largest "
-                  << digits(largest) << ")";
-  }
-  return wrong == 0;
+  if (ratio <= 1) return true;
+  ADD_FAILURE() << where << ": the worst of " << actual.size() << " numbers, at "
+                << index_text(expected.shape, static_cast<int64_t>(off.at)) << ":\n  expected "
+                << digits(wanted[off.at]) << "\n  actual   " << digits(actual[off.at]) << "\n  error    "
+                << digits(off.error) << ", allowed " << digits(bound) << " (sums of " << given.length
+                << ", largest " << digits(off.largest) << ")";
+  return false;
 }
 
 std::set<std::string> OracleCases::reached() const {
@@ -315,107 +283,64 @@ std::set<std::string> OracleCases::reached() const {
   return kinds;
 }
 
-void OracleCases::write(const std::string& directory) const {
-  std::ofstream numbers_file(directory + "/numbers.bin", std::ios::binary);
-  int64_t offset = 0;
-  const auto put = [&](const void* data, const TensorType& type) {
-    const Json at = {{"dtype", name_of(type.dtype)}, {"shape", shape_json(type.shape)}, {"offset", offset}};
-    numbers_file.write(static_cast<const char*>(data), type.bytes());
-    offset += type.bytes();
-    return at;
-  };
-  Json cases = Json::array();
-  for (const auto& entry : entries_) {
-    if (!entry->refusal.empty()) continue;
-    Json inputs = Json::array(), seeds = Json::array();
-    for (const OracleInput& input : entry->given.inputs) {
-      if (input.absent) {
-        inputs.push_back(nullptr);
-      } else if (input.same_as >= 0) {
-        inputs.push_back({{"same_as", input.same_as}});
-      } else {
-        const bool real = input.type.dtype == DType::kF32;
-        Json at = put(real ? static_cast<const void*>(input.floats.data()) : input.ints.data(), input.type);
-        at["gradient"] = input.gradient;
-        inputs.push_back(at);
-      }
+Json OracleCases::Entry::question(PyTorch& pytorch) const {
+  Json inputs = Json::array(), output_gradients = Json::array();
+  for (const OracleInput& input : given.inputs) {
+    if (input.absent) {
+      inputs.push_back(nullptr);
+    } else if (input.same_as >= 0) {
+      inputs.push_back({{"same_as", input.same_as}});
+    } else {
+      const bool real = input.type.dtype == DType::kF32;
+      inputs.push_back(pytorch.write(real ? static_cast<const void*>(input.floats.data()) : input.ints.data(),
+                                     input.type));
+      inputs.back()["gradient"] = input.gradient;
     }
-    for (size_t i = 0; i < entry->outputs.size(); ++i) {
-      const auto& seeded = entry->given.seeded;
-      const bool has_seed = std::find(seeded.begin(), seeded.end(), i) != seeded.end();
-      seeds.push_back(has_seed ? put(entry->seeds[i].data(), entry->outputs[i]) : Json());
-    }
-    cases.push_back({{"name", entry->given.name},
-                     {"op", entry->given.op},
-                     {"settings", entry->given.settings},
-                     {"inputs", inputs},
-                     {"output_gradients", seeds}});
   }
-  std::ofstream(directory + "/cases.json") << Json{{"cases", cases}};
-  if (!numbers_file.flush()) throw failure("oracle: cannot write to ", directory);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool seeded = std::find(given.seeded.begin(), given.seeded.end(), i) != given.seeded.end();
+    output_gradients.push_back(seeded ? pytorch.write(seeds[i].data(), outputs[i]) : Json());
+  }
+  return {{"name", given.name},
+          {"op", given.op},
+          {"settings", given.settings},
+          {"inputs", inputs},
+          {"output_gradients", output_gradients}};
 }
 
-void OracleCases::read(const std::string& directory) {
-  std::ifstream json_file(directory + "/answers.json"),
-      values_file(directory + "/answers.bin", std::ios::binary);
-  const Json answers = Json::parse(json_file);
-  const auto take = [&](const Json& at) {
-    Answer answer;
-    if (at.is_null()) return answer;
-    answer.shape = Shape(at.at("shape").get<std::vector<int64_t>>());
-    answer.values.resize(static_cast<size_t>(answer.shape.elements()));
-    values_file.seekg(at.at("offset").get<int64_t>());
-    values_file.read(reinterpret_cast<char*>(answer.values.data()), 8 * answer.shape.elements());
-    if (!values_file) throw failure("oracle: answers.bin is too short");
-    return answer;
+void OracleCases::Entry::take(const PyTorch& pytorch) {
+  const auto read = [&](const Json& at) {
+    if (at.is_null()) return Answer();
+    return Answer{Shape(at.at("shape").get<std::vector<int64_t>>()), pytorch.read(at)};
   };
-  std::map<std::string, const Json*> by_name;
-  for (const Json& answer : answers.at("cases")) by_name[answer.at("name")] = &answer;
-  for (const auto& entry : entries_) {
-    if (!entry->refusal.empty()) continue;
-    const Json& answer = *by_name.at(entry->given.name);
-    if (answer.contains("error")) {
-      entry->trouble = answer["error"];
-      continue;
-    }
-    for (const Json& at : answer.at("outputs")) entry->expected_outputs.push_back(take(at));
-    for (const Json& at : answer.at("gradients")) entry->expected_gradients.push_back(take(at));
-    if (entry->expected_outputs.size() != entry->outputs.size()) {
-      entry->trouble = text(entry->expected_outputs.size(), " outputs, the op has ", entry->outputs.size());
-    }
-    for (size_t i = 0; i < entry->outputs.size() && entry->trouble.empty(); ++i) {
-      const Shape &wanted = entry->expected_outputs[i].shape, &found = entry->outputs[i].shape;
-      if (wanted != found)
-        entry->trouble = text("output ", i, " is ", wanted.str(), ", the op's is ", found.str());
-    }
+  const Json& answer = pytorch.answer(given.name);
+  for (const Json& at : answer.at("outputs")) expected_outputs.push_back(read(at));
+  for (const Json& at : answer.at("gradients")) expected_gradients.push_back(read(at));
+  if (expected_outputs.size() != outputs.size())
+    throw std::runtime_error(text(expected_outputs.size(), " outputs, the op has ", outputs.size()));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Shape &wanted = expected_outputs[i].shape, &found = outputs[i].shape;
+    if (wanted != found)
+      throw std::runtime_error(text("output ", i, " is ", wanted.str(), ", the op's is ", found.str()));
   }
 }
 
 void OracleCases::run() {
-  std::string directory = (std::filesystem::temp_directory_path() / "heed-oracle-XXXXXX").string();
-  if (!mkdtemp(directory.data())) throw failure("oracle: cannot make ", directory);
-  const bool keep = std::getenv("HEED_ORACLE_KEEP") != nullptr;
-  write(directory);
-  const std::string command = text(kPython, " -B '", HEED_SOURCE_DIR, "/tests/oracle/run.py' '", directory,
-                                   "' > '", directory, "/log' 2>&1");
-  const int status = std::system(command.c_str());
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  std::ifstream log_file(directory + "/log");
-  const std::string log{std::istreambuf_iterator<char>(log_file), {}};
-  missing_.clear();
-  if (code == 0) {
-    read(directory);
-  } else if (code == kNoTorch || code == 127) {  // 127: no such program
-    missing_ = text("ORACLE SKIPPED: no PyTorch for ", kPython, " (", log,
-                    "); install python3-torch, nothing was compared");
-    std::fprintf(stderr, "[  oracle  ] %s\n", missing_.c_str());
+  PyTorch pytorch("ops.py");
+  Json cases = Json::array();
+  for (const auto& entry : entries_) {
+    if (entry->refusal.empty()) cases.push_back(entry->question(pytorch));
   }
-  if (keep) {
-    std::printf("[  oracle  ] cases and answers are in %s\n", directory.c_str());
-  } else {
-    std::filesystem::remove_all(directory);
+  pytorch.ask(cases);
+  missing_ = pytorch.missing();
+  for (const auto& entry : entries_) {
+    if (!missing_.empty() || !entry->refusal.empty()) continue;
+    try {
+      entry->take(pytorch);
+    } catch (const std::exception& error) {
+      entry->trouble = error.what();
+    }
   }
-  if (code != 0 && missing_.empty()) throw failure("oracle: run.py failed (", code, "):\n", log);
 }
 
 void OracleCases::check(const std::string& family) {

@@ -19,7 +19,7 @@ struct OracleCase {
   std::string op;
   Json settings = Json::object();
   std::vector<OracleInput> inputs = {};
-  // Length of the longest sum in values and gradients; the tolerance follows from it.
+  // Length of the longest sum in values and gradients; the tolerance follows from it (rounding.h).
   int64_t length = 1;
   // Outputs that get an incoming gradient; with none the op is not differentiated.
   std::vector<size_t> seeded = {0};
@@ -30,11 +30,6 @@ struct OracleCase {
   // whose sum may be nearly 0.
   double floor = 1;
 };
-
-// Largest error allowed in a tensor of numbers up to `size`: a sum of n rounded terms
-// of random sign is off by about sqrt(n) roundings of its size; the constant covers exponentials and
-// divisions.
-double oracle_bound(int64_t length, double size);
 
 class OracleCases {
  public:
@@ -61,14 +56,8 @@ class OracleCases {
  private:
   struct Entry;
 
-  void write(const std::string& directory) const;
-  void read(const std::string& directory);
-
   std::vector<std::unique_ptr<Entry>> entries_;
   std::string missing_ = "OracleCases::run was not called";
 };
-
-// Whether missing answers fail the test instead of skipping it: HEED_REQUIRE_ORACLE=1, as in CI.
-bool oracle_required();
 
 }  // namespace heed::test

@@ -11,6 +11,7 @@
 
 #include "heed/base/philox.h"
 #include "heed/model/cursor.h"
+#include "tests/support/rounding.h"
 
 namespace heed::test {
 
@@ -18,13 +19,20 @@ inline spec::ModelSpec small_model(const std::string& backbone, const std::strin
   spec::ModelSpec spec = spec::backbones().find(backbone).settings();
   spec.arch = arch;
   spec.width = 24;
-  spec.heads = {3};
-  spec.inner = {37};
-  spec.projection = {18};
-  spec.vocabulary = 29;
-  spec.context = 32;
+  spec.sizes["heads"] = {3};
+  spec.sizes["inner"] = {37};
+  spec.sizes["projection"] = {18};
+  spec.embedding.vocabulary = 29;
+  spec.embedding.context = 32;
   spec.dropout = 0;
   return spec;
+}
+
+// Every letter there is, in a row.
+inline std::string all_letters() {
+  std::string all;
+  for (const spec::Letter& row : spec::letters()) all += row.letter;
+  return all;
 }
 
 // The usual first weights leave attention nearly uniform and alpha at 0.
@@ -33,7 +41,7 @@ inline model::Source weights_for_tests(const model::Weights& weights) {
     uint32_t stream = 0;
     for (char c : name) stream = 31 * stream + static_cast<unsigned char>(c);
     Rng rng(5, stream);
-    const bool gain = plain.at(name).part == Part::kNorm && name.ends_with(".weight");
+    const bool gain = plain.at(name).group == WeightGroup::kNorm && name.ends_with(".weight");
     const double size = name.ends_with("alpha") ? 1 : 0.2;
     for (float& w : into.floats()) w = static_cast<float>((gain ? 1 : 0) + size * rng.normal());
   };
@@ -46,30 +54,30 @@ inline std::vector<int32_t> random_tokens(int64_t count, int64_t vocabulary, uin
   return tokens;
 }
 
-// A model as it is built for one use, and where it stands in its text.
+// A model in one form, and where it stands in its text.
 class Runner {
  public:
-  Runner(const spec::ModelSpec& spec, const model::Use& use, model::Source source = {}) : use_(use) {
+  Runner(const spec::ModelSpec& spec, const model::GraphForm& form, model::Source source = {}) : form_(form) {
     auto graph = std::make_shared<graph::Graph>();
-    model_ = model::build(*graph, spec, use_);
+    model_ = model::build(*graph, spec, form_);
     graph->mark_output(result());
     graph->tidy();
     program_ = std::make_unique<graph::Program>(graph, variables_);
-    model::fill_weights(*graph, model_.weights, variables_,
+    model::fill_weights(*graph, model_.weights, *variables_.parameters,
                         source ? source : weights_for_tests(model_.weights));
-    cursor_ = std::make_unique<model::Cursor>(model_, use_, variables_);
+    cursor_ = std::make_unique<model::Cursor>(model_, form_, variables_.states);
+    inputs_ = {*program_, model_.inputs};
     cursor_->restart();
   }
 
   // The next segment, [B, T]: scores [B, T, V], or the losses [B*T] with `targets`.
   std::vector<float> run(std::span<const int32_t> tokens, std::span<const int32_t> targets = {}) {
-    EXPECT_EQ(tokens.size(), static_cast<size_t>(use_.sequences * use_.length));
-    std::copy(tokens.begin(), tokens.end(), program_->input("tokens").ints().begin());
-    if (!targets.empty())
-      std::copy(targets.begin(), targets.end(), program_->input("targets").ints().begin());
-    cursor_->place(*program_, use_);
+    EXPECT_EQ(tokens.size(), static_cast<size_t>(form_.sequences * form_.length));
+    std::copy(tokens.begin(), tokens.end(), inputs_.tokens.begin());
+    std::copy(targets.begin(), targets.end(), inputs_.targets.begin());
+    cursor_->prepare(inputs_, form_);
     program_->run();
-    cursor_->advance(use_.length);
+    cursor_->advance(form_.length);
     const auto values = program_->tensor(result()).floats();
     return {values.begin(), values.end()};
   }
@@ -77,7 +85,7 @@ class Runner {
   // One sequence of any number of whole segments; scores of all of them.
   std::vector<float> run_all(std::span<const int32_t> tokens) {
     std::vector<float> all;
-    const auto length = static_cast<size_t>(use_.length);
+    const auto length = static_cast<size_t>(form_.length);
     for (size_t at = 0; at < tokens.size(); at += length) {
       const std::vector<float> part = run(tokens.subspan(at, length));
       all.insert(all.end(), part.begin(), part.end());
@@ -91,30 +99,23 @@ class Runner {
 
  private:
   graph::ValueId result() const {
-    return use_.purpose == model::Purpose::kLoss ? model_.losses : model_.scores;
+    return form_.end == model::GraphEnd::kLoss ? model_.losses : model_.scores;
   }
 
-  model::Use use_;
+  model::GraphForm form_;
   model::Model model_;
   graph::Variables variables_;
   std::unique_ptr<graph::Program> program_;
+  model::InputSpans inputs_;
   std::unique_ptr<model::Cursor> cursor_;
 };
 
-// The same formula in another order of sums: a value passes through some 40 sums of up to 40 terms, each off
-// by a few roundings of its size, which counts as `floor` at least.
-inline void expect_equal_to_rounding(std::span<const float> actual, std::span<const float> expected,
-                                     const std::string& what, double floor = 1e-3) {
-  ASSERT_EQ(actual.size(), expected.size()) << what;
-  double largest = floor, worst = 0;
-  size_t where = 0;
-  for (float value : expected) largest = std::max(largest, static_cast<double>(std::abs(value)));
-  for (size_t i = 0; i < actual.size(); ++i) {
-    const double error = std::abs(static_cast<double>(actual[i]) - static_cast<double>(expected[i]));
-    if (!(error <= worst)) worst = error, where = i;
-  }
-  EXPECT_LE(worst, 2e-5 * largest) << what << " at " << where << ": expected " << expected[where] << ", is "
-                                   << actual[where];
+// The same formula in another order of sums, or in double. A value passes through at most five sums in each
+// of six blocks (norm, product in, scores, mixture, product out), forward and back again, of up to 40 terms.
+template <class Actual, class Expected>
+void expect_equal_to_rounding(const Actual& actual, const Expected& expected, const std::string& what,
+                              double floor = 1e-3) {
+  expect_close(actual, expected, rounding_bound(40, 2 * 6 * 5), what, floor);
 }
 
 }  // namespace heed::test

@@ -16,15 +16,16 @@ double one_step(const train::OptimizerEntry& optimizer, const Json& settings) {
   graph->tidy();  // writes count as needed, marked or not
   graph::Variables variables;
   graph::Program program(graph, variables);
-  EXPECT_EQ(program.tensor(updated).data, variables.at("layer.weight").data);
-  *variables.at("layer.weight").f32() = 1;
+  EXPECT_EQ(program.tensor(updated).data, variables.parameters->at("layer.weight").data);
+  *variables.parameters->at("layer.weight").f32() = 1;
   *program.input("g").f32() = 0.5f;
   *program.input("rate").f32() = 0.1f;
   *program.input("step").i32() = 1;
   program.run();
-  EXPECT_NE(*variables.at("layer.weight.m").f32(), 0);
-  EXPECT_NE(*variables.at("layer.weight.v").f32(), 0);
-  return static_cast<double>(*variables.at("layer.weight").f32());
+  EXPECT_EQ(variables.states.all().size(), optimizer.moments.size());
+  for (const char* moment : optimizer.moments)
+    EXPECT_NE(*variables.states.at(text("layer.weight.", moment)).f32(), 0) << moment;
+  return static_cast<double>(*variables.parameters->at("layer.weight").f32());
 }
 
 TEST(Optimizers, EveryEntryDescendsWithItsDefaultsAndKnowsItsSettings) {
@@ -45,7 +46,9 @@ TEST(Optimizers, DefaultsAndOverrides) {
   EXPECT_NEAR(one_step(all.find("radam"), Json::object()), 0.99 - 0.05, 1e-6);
   EXPECT_NEAR(one_step(all.find("radam"), {{"early", "skip"}}), 1, 1e-6);
   EXPECT_NEAR(one_step(all.find("nvlamb"), {{"ratio", false}}), 0.999 - 0.1, 1e-6);
-  EXPECT_THROW(all.find("sgd"), Error);
+  EXPECT_NEAR(one_step(all.find("sgd"), Json::object()), 0.95, 1e-6);
+  EXPECT_NEAR(one_step(all.find("sgd"), {{"nesterov", true}}), 1 - 0.1 * 0.95, 1e-6);
+  EXPECT_THROW(all.find("adagrad"), Error);
 }
 
 TEST(Optimizers, OnlyParametersAreUpdated) {

@@ -16,7 +16,7 @@ double relu_log_det(const spec::ModelSpec& model, const Batch& batch) {
   Probe probe(model, batch);
   std::vector<graph::ValueId> before;
   for (const model::Product& product : probe.model().products) {
-    if (product.name.ends_with(".feed_forward.in.weight")) before.push_back(product.output);
+    if (product.activated) before.push_back(product.output);
   }
   probe.finish(before);
   probe.run();
@@ -44,44 +44,36 @@ double relu_log_det(const spec::ModelSpec& model, const Batch& batch) {
   return log_determinant(std::move(agree), N);
 }
 
-// What every logit, times its number, tells of the hidden vector: [D]. Logits of words, or of the head alone
-// with its entries for clusters.
-std::vector<double> effect_on_hidden(const spec::ModelSpec& model, const graph::Variables& variables,
-                                     const std::vector<double>& per_word, bool head_only) {
-  const std::vector<int64_t> ends = model.cluster_ends();
-  const bool one_table = ends.size() == 1 || model.division == 1;
-  const auto at = [&](const std::string& name) { return variables.at(name); };
-  std::vector<double> effect(static_cast<size_t>(model.width));
-  int64_t begin = 0;
-  for (size_t i = 0; i < ends.size(); ++i) {
-    const std::string number = one_table ? "" : text(".", i);
-    const Tensor table = at((model.tie_weights ? "embedding.table" : "output.table") + number);
-    const int64_t E = table.shape().dim(1), first = one_table ? begin : 0;
+// The gradient of the sum of per_word[v] * logit[v] by the hidden vector: [D]. Logits of words, or of the
+// head alone with its entries for clusters.
+std::vector<double> effect_on_hidden(Probe& probe, const std::vector<double>& per_word, bool head_only) {
+  const model::Output& output = probe.model().output;
+  const int64_t D = probe.graph().shape(probe.model().hidden).dim(-1);
+  std::vector<double> effect(static_cast<size_t>(D));
+  for (const model::Output::Cluster& cluster : output.clusters) {
+    const Tensor table = probe.tensor(cluster.table);
+    const int64_t E = table.shape().dim(1);
     std::vector<double> inner(static_cast<size_t>(E));
-    for (int64_t v = begin; v < ends[i]; ++v) {
+    for (int64_t v = cluster.begin; v < cluster.end; ++v) {
+      const float* const row = table.f32() + (v - cluster.begin + cluster.first_row) * E;
       for (int64_t j = 0; j < E; ++j)
-        inner[static_cast<size_t>(j)] +=
-            per_word[static_cast<size_t>(v)] * table.f32()[(v - begin + first) * E + j];
+        inner[static_cast<size_t>(j)] += per_word[static_cast<size_t>(v)] * row[j];
     }
-    if (head_only && ends.size() > 1) {
-      const Tensor entries = at("output.cluster.weight");
+    if (head_only && output.entries) {
+      const Tensor entries = probe.tensor(output.entries);
       for (int64_t k = 0; k < entries.shape().elements(); ++k)
         inner[static_cast<size_t>(k % E)] += entries.f32()[k];
     }
-    const size_t cluster = one_table ? 0 : i;
-    if (model.projects(cluster)) {
-      const Tensor projection =
-          at((model.ties_projection(cluster) ? "embedding.projection" : "output.projection") + number);
-      for (int64_t d = 0; d < model.width; ++d) {
+    if (cluster.projection) {
+      const Tensor projection = probe.tensor(cluster.projection);
+      for (int64_t d = 0; d < D; ++d) {
         for (int64_t j = 0; j < E; ++j)
           effect[static_cast<size_t>(d)] += projection.f32()[d * E + j] * inner[static_cast<size_t>(j)];
       }
     } else {
-      for (int64_t d = 0; d < model.width; ++d)
-        effect[static_cast<size_t>(d)] += inner[static_cast<size_t>(d)];
+      for (int64_t d = 0; d < D; ++d) effect[static_cast<size_t>(d)] += inner[static_cast<size_t>(d)];
     }
     if (head_only) break;
-    begin = ends[i];
   }
   return effect;
 }
@@ -92,7 +84,7 @@ void fill_rows(const Tensor& input, const std::vector<double>& effect) {
   for (size_t i = 0; i < to.size(); ++i) to[i] = static_cast<float>(effect[i % effect.size()]);
 }
 
-// How alike the gradients of different positions (or, with learned positions, of different texts) are:
+// How similar the gradients of different positions (or, with learned positions, of different texts) are:
 // eigenvalues of their correlations.
 double jacob_cov(const spec::ModelSpec& model, const Batch& batch) {
   Probe probe(model, batch);
@@ -100,10 +92,10 @@ double jacob_cov(const spec::ModelSpec& model, const Batch& batch) {
   const graph::ValueId hidden = probe.model().hidden, embedded = probe.model().embedded;
   const graph::ValueId seed = graph.input("seed", graph.shape(hidden));
   const graph::ValueId jacobian = ops::gradients(graph, {{hidden, seed}}, {embedded}).at(embedded);
-  // The tables must be there though nothing of the output runs.
+  // The tables must exist although no part of the output runs.
   probe.finish({jacobian, probe.model().losses});
-  fill_rows(probe.program().input("seed"),
-            effect_on_hidden(model, probe.variables(), random_map(model.vocabulary, batch.seed), false));
+  fill_rows(probe.tensor(seed),
+            effect_on_hidden(probe, random_map(model.embedding.vocabulary, batch.seed), false));
   probe.run();
   const float* const j = probe.tensor(jacobian).f32();
   const int64_t B = batch.sequences, T = batch.length, D = model.width;
@@ -137,8 +129,8 @@ double jacob_cov(const spec::ModelSpec& model, const Batch& batch) {
   return score;
 }
 
-// The sum of |weight * gradient| of the head's logits, all weights without their sign and ones for
-// embeddings: how much flows through. Layer norms stay in place, as in the public code.
+// The sum of |weight * gradient| of the head's logits, all weights by absolute value and ones for
+// embeddings: how much flows through. Layer norms are kept, as in the public code.
 double synflow(const spec::ModelSpec& model, const Batch& batch) {
   Batch one{1, batch.length, std::vector<int32_t>(static_cast<size_t>(batch.length)),
             std::vector<int32_t>(static_cast<size_t>(batch.length)), batch.seed};
@@ -147,38 +139,34 @@ double synflow(const spec::ModelSpec& model, const Batch& batch) {
   const graph::ValueId embedded = probe.model().embedded, hidden = probe.model().hidden;
   const graph::ValueId ones = graph.input("ones", graph.shape(embedded));
   graph.replace_uses(embedded, ones);
-  graph::ValueId distances = graph::kNone, distance_ones = graph::kNone;
-  for (const graph::Node& node : graph.nodes()) {
-    if (node.op->kind() == "sinusoid") distances = node.outputs[0];
-  }
-  if (distances) {
-    distance_ones = graph.input("distance_ones", graph.shape(distances));
-    graph.replace_uses(distances, distance_ones);
-  }
+  const graph::ValueId distances = probe.model().distances;
+  const graph::ValueId distance_ones =
+      distances ? graph.input("distance_ones", graph.shape(distances)) : graph::kNone;
+  if (distances) graph.replace_uses(distances, distance_ones);
   std::vector<graph::ValueId> maps, read;
   for (const model::Product& product : probe.model().products) maps.push_back(product.matrix);
   const graph::ValueId seed = graph.input("seed", graph.shape(hidden));
   const auto by = ops::gradients(graph, {{hidden, seed}}, maps);
   for (const auto& [map, gradient] : by) read.push_back(gradient);
-  read.push_back(probe.model().losses);  // so that tables are there
+  read.push_back(probe.model().losses);  // so that the tables exist
   probe.finish(read);
-  for (const auto& [name, tensor] : probe.variables().all()) {
+  for (const auto& [name, tensor] : probe.parameters().all()) {
     for (float& value : tensor.floats()) value = std::abs(value);
   }
-  fill_rows(probe.program().input("ones"), {1});
-  if (model.positions == Positions::kLearned) {
-    const Tensor positions = probe.variables().at("embedding.positions");
-    const auto to = probe.program().input("ones").floats();
+  fill_rows(probe.tensor(ones), {1});
+  if (probe.model().positions) {
+    const Tensor positions = probe.tensor(probe.model().positions);
+    const auto to = probe.tensor(ones).floats();
     for (size_t i = 0; i < to.size(); ++i) to[i] += positions.f32()[i];
   }
-  if (distances) fill_rows(probe.program().input("distance_ones"), {1});
-  fill_rows(probe.program().input("seed"),
-            effect_on_hidden(model, probe.variables(),
-                             std::vector<double>(static_cast<size_t>(model.vocabulary), 1.0), true));
+  if (distances) fill_rows(probe.tensor(distance_ones), {1});
+  fill_rows(probe.tensor(seed),
+            effect_on_hidden(probe, std::vector<double>(static_cast<size_t>(model.embedding.vocabulary), 1.0),
+                             true));
   probe.run();
   double sum = 0;
   for (const auto& [map, gradient] : by) {
-    const Tensor weight = probe.variables().at(graph.value(map).name), g = probe.tensor(gradient);
+    const Tensor weight = probe.tensor(map), g = probe.tensor(gradient);
     for (int64_t i = 0; i < weight.shape().elements(); ++i)
       sum += std::abs(static_cast<double>(weight.f32()[i]) * g.f32()[i]);
   }

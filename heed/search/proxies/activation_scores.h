@@ -1,5 +1,5 @@
-// Proxies from what goes through a model: how different tokens look inside it, and how much flows through its
-// weights.
+// Proxies from the activations of a model: how different tokens look inside it, and how much flows through
+// its weights.
 #pragma once
 
 #include "heed/search/proxies/proxies.h"

@@ -20,10 +20,9 @@ double decoder_params(int64_t decoder, int64_t, int64_t, int64_t) { return stati
 
 double total_params(int64_t, int64_t total, int64_t, int64_t) { return static_cast<double>(total); }
 
-// What enters and leaves a model has at most as many dimensions as its token table. A decoder wider than that
-// cannot use all of its width: among models of equal decoders those with a narrower embedding are worse, and
-// by about as much as a decoder smaller by this factor. One exponent, the same for both backbones
-// (docs/proxy.md).
+// The input and output of a model have at most as many dimensions as its token table. A wider decoder cannot
+// use all of its width: among models with equal decoders those with a narrower embedding are worse, by about
+// as much as a decoder smaller by this factor. One exponent, the same for both backbones (docs/proxy.md).
 double effective_params(int64_t decoder, int64_t, int64_t width, int64_t embedding_width) {
   const double share = static_cast<double>(embedding_width) / static_cast<double>(width);
   return static_cast<double>(decoder) * std::pow(std::min(1.0, share), 0.3);
@@ -31,9 +30,7 @@ double effective_params(int64_t decoder, int64_t, int64_t width, int64_t embeddi
 
 double flops(const spec::ModelSpec& model, const Batch& batch) {
   graph::Graph graph;
-  model::Use use;
-  use.length = batch.length;
-  const model::Model built = model::build(graph, model, use);
+  const model::Model built = model::build(graph, model, {.length = batch.length});
   return built.block_cost.flops + built.output_cost.flops;
 }
 

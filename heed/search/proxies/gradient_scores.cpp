@@ -26,32 +26,31 @@ std::vector<graph::ValueId> matrices(const Probe& probe) {
 // Which relus are on, by the map before them; nothing where the activation is smooth.
 std::map<std::string, std::vector<float>> switches(const spec::ModelSpec& model, const Batch& batch) {
   std::map<std::string, std::vector<float>> found;
-  if (model.activation != InnerActivation::kRelu) return found;
   Probe probe(model, batch);
+  std::vector<model::Product> relus;
   std::vector<graph::ValueId> read;
-  for (const model::Product& product : probe.model().products) read.push_back(product.output);
+  for (const model::Product& product : probe.model().products) {
+    if (product.activation != Activation::kRelu) continue;
+    relus.push_back(product);
+    read.push_back(product.output);
+  }
+  if (relus.empty()) return found;
   probe.finish(read);
   probe.run();
-  for (const model::Product& product : probe.model().products) {
-    if (!product.name.ends_with(".feed_forward.in.weight")) continue;
+  for (const model::Product& product : relus) {
     std::vector<float>& mask = found[product.name];
     for (const float value : probe.tensor(product.output).floats()) mask.push_back(value > 0 ? 1.f : 0.f);
   }
   return found;
 }
 
-// Every relu becomes a product with an input, so that its switches stay as they are when weights change.
+// Every relu becomes a product with an input, so that its mask does not change when weights change.
 void hold_switches(Probe& probe, const std::map<std::string, std::vector<float>>& masks) {
   graph::Graph& graph = probe.graph();
   for (const model::Product& product : probe.model().products) {
     if (!masks.contains(product.name)) continue;
-    graph::ValueId activated = graph::kNone;
-    for (const graph::Node& node : graph.nodes()) {
-      if (node.op->kind() == "activation" && node.inputs[0] == product.output) activated = node.outputs[0];
-    }
-    HEED_ASSERT(bool(activated));
-    const graph::ValueId mask = graph.input(product.name + ".on", graph.shape(activated));
-    graph.replace_uses(activated, ops::mul(graph, product.output, mask));
+    const graph::ValueId mask = graph.input(product.name + ".on", graph.shape(product.activated));
+    graph.replace_uses(product.activated, ops::mul(graph, product.output, mask));
   }
   graph.tidy();
 }
@@ -78,7 +77,7 @@ struct Gradients {
     probe.run();
   }
   Tensor of(graph::ValueId value) const { return probe.tensor(by.at(value)); }
-  Tensor weight(graph::ValueId value) { return probe.variables().at(probe.graph().value(value).name); }
+  Tensor weight(graph::ValueId value) const { return probe.tensor(value); }
 };
 
 // The sum over layers of the norm of the gradient.
@@ -93,7 +92,7 @@ double grad_norm(const spec::ModelSpec& model, const Batch& batch) {
   return sum;
 }
 
-// The sum of |weight * gradient|: what the loss would feel if each weight were left out (Lee and others
+// The sum of |weight * gradient|: how the loss would change if each weight were removed (Lee and others
 // 2019).
 double snip(const spec::ModelSpec& model, const Batch& batch) {
   Gradients gradients(model, batch);
@@ -107,9 +106,9 @@ double snip(const spec::ModelSpec& model, const Batch& batch) {
 }
 
 // weights . H gradient (Wang and others 2020), H the loss's second derivative by the maps. H is symmetric, so
-// this is how fast gradient . (gradient at weights scaled by 1 + e) changes with e: from runs at a few e. To
-// scale weights is a far gentler change than a step along the gradient, and keeps more digits. Relus do not
-// switch meanwhile: autograd knows nothing of their kinks.
+// this is how fast gradient . (gradient at weights scaled by 1 + e) changes with e: from runs at a few e.
+// Scaling weights is a far smaller change than a step along the gradient, and keeps more precision. Relus do
+// not switch meanwhile: autograd ignores their kinks.
 double grasp(const spec::ModelSpec& model, const Batch& batch) {
   constexpr double kStep = 0.01;
   Gradients gradients(model, batch, switches(model, batch));

@@ -2,48 +2,53 @@
 
 #include "heed/train/corpus_tokens.h"
 #include "heed/train/evaluation.h"
+#include "heed/train/tasks.h"
 #include "heed/train/training.h"
 
 namespace heed::search {
 namespace {
 
-// Of the held-out text: enough to tell models apart, and little beside the updates.
+// Of the held-out text: enough to distinguish models, and little compared with the updates.
 constexpr int64_t kHeldOutTokens = 1 << 15;
 constexpr double kDiverged = -1e9;  // worse than any
 
 // Minus the nats per byte, so that models with different vocabularies compare. The schedule is shortened with
 // the training, with a tenth of it for the warm-up, as the public code does.
 double partial_training(const spec::ModelSpec& model, const Batch& batch) {
-  if (!batch.lesson) throw usage_error("partial_training learns from a text; give one with --data PATH");
-  const Lesson& lesson = *batch.lesson;
+  HEED_ASSERT(batch.text);
+  const TrainingText& text = *batch.text;
   graph::Variables variables;
-  train::Trainer trainer(model, lesson.training, variables);
+  train::Trainer trainer(model, text.training, variables);
   spec::Recipe recipe;
-  recipe.data = lesson.data;
-  recipe.training = lesson.training;
-  const auto batches = train::training_batches(recipe, lesson.train);
-  for (int64_t step = 0; step < lesson.training.steps; ++step) {
-    const int64_t seen = train::seen_before(lesson.training, *batches, step);
+  recipe.data = text.data;
+  recipe.training = text.training;
+  const train::Task& task = train::task_of(model, text.training);
+  const auto batches = task.training_batches(recipe, text.train);
+  for (int64_t step = 0; step < text.training.steps; ++step) {
+    const int64_t seen = train::seen_before(text.training, *batches, step);
     try {
-      trainer.step(step + 1, seen, [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
-        batches->fill(step, chunk, tokens, targets);
-      });
-    } catch (const Error&) {  // the loss is not finite: one such model does not end a search
-      return kDiverged;
+      trainer.step(step + 1, seen,
+                   [&](int64_t chunk, const data::Batch& to) { batches->fill(step, chunk, to); });
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kDiverged) throw;
+      return kDiverged;  // one diverged model does not end a search
     }
   }
-  const spec::EvaluationSpec protocol = train::held_out_protocol(lesson.training, lesson.valid);
-  train::Scorer scorer(model, protocol, variables, false);
-  const auto held_out = train::scoring_batches(protocol, lesson.valid);
+  const spec::EvaluationSpec protocol = train::held_out_protocol(text.training, text.valid);
+  train::Scorer scorer(model, protocol, variables.parameters, model::WeightForm::kPlain);
+  const auto held_out = task.scoring_batches(protocol, text.valid);
   const double bytes_per_token =
-      static_cast<double>(lesson.valid.text_bytes()) / static_cast<double>(lesson.valid.size());
+      static_cast<double>(text.valid.text_bytes()) / static_cast<double>(text.valid.size());
   return -scorer.run(*held_out, kHeldOutTokens).mean() / bytes_per_token;
 }
 
 }  // namespace
 
 Proxy partial_training_proxy() {
-  return {"partial_training", "minus the loss on held-out text after a few updates", true, partial_training};
+  Proxy proxy{"partial_training", "minus the loss on held-out text after a few updates", true,
+              partial_training};
+  proxy.needs_text = true;
+  return proxy;
 }
 
 }  // namespace heed::search

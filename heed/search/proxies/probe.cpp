@@ -7,13 +7,10 @@
 namespace heed::search {
 
 Probe::Probe(const spec::ModelSpec& spec, const Batch& batch)
-    : batch_(batch), graph_(std::make_shared<graph::Graph>()) {
-  model::Use use;
-  use.sequences = batch.sequences;
-  use.length = batch.length;
-  use.observed = true;
-  model_ = model::build(*graph_, spec, use);
-}
+    : batch_(batch),
+      form_{.weights = model::WeightForm::kObserved, .sequences = batch.sequences, .length = batch.length},
+      graph_(std::make_shared<graph::Graph>()),
+      model_(model::build(*graph_, spec, form_)) {}
 
 std::map<graph::ValueId, graph::ValueId> Probe::gradients(const std::vector<graph::ValueId>& wrt) {
   return ops::gradients(*graph_, model_.loss, wrt);
@@ -23,29 +20,17 @@ void Probe::finish(const std::vector<graph::ValueId>& outputs) {
   for (const graph::ValueId value : outputs) graph_->mark_output(graph_->current(value));
   graph_->tidy();
   program_ = std::make_unique<graph::Program>(graph_, variables_);
-  fill_weights(*graph_, model_.weights, variables_, first_weights(model_.weights, batch_.seed));
-  for (const auto& [name, words] : {std::pair{"tokens", &batch_.tokens}, {"targets", &batch_.targets}}) {
-    if (!graph_->find(name)) continue;
-    const auto to = program_->input(name).ints();
-    HEED_ASSERT(to.size() == words->size());
-    std::copy(words->begin(), words->end(), to.begin());
-  }
-  model::Use use;
-  use.sequences = batch_.sequences;
-  use.length = batch_.length;
-  model::set_position(*program_, use, {});
+  fill_weights(*graph_, model_.weights, *variables_.parameters, first_weights(model_.weights, batch_.seed));
+  const model::InputSpans inputs(*program_, model_.inputs);
+  HEED_ASSERT(inputs.tokens.size() == batch_.tokens.size() && inputs.targets.size() == batch_.targets.size());
+  std::ranges::copy(batch_.tokens, inputs.tokens.begin());
+  std::ranges::copy(batch_.targets, inputs.targets.begin());
+  set_position(inputs, form_, {});
 }
 
 std::map<std::string, std::vector<model::Product>> Probe::layers() const {
   std::map<std::string, std::vector<model::Product>> layers;
-  for (const model::Product& product : model_.products) {
-    std::string name = product.name;
-    for (const char* part : {".attention.q.", ".attention.kv."}) {
-      if (const size_t at = name.find(part); at != std::string::npos)
-        name.replace(at, std::string(part).size(), ".attention.qkv.");
-    }
-    layers[name].push_back(product);
-  }
+  for (const model::Product& product : model_.products) layers[product.layer].push_back(product);
   return layers;
 }
 

@@ -1,4 +1,5 @@
-// A model laid open: its maps, their gradients, and what goes through them, from one run with new weights.
+// A model with access to its internals: matrices, their gradients and activations, from one run with new
+// weights.
 #pragma once
 
 #include <memory>
@@ -10,19 +11,19 @@ namespace heed::search {
 
 class Probe {
  public:
-  // weights: null for those that training would begin with. No dropout: it would only add noise.
+  // With the initial weights of training. No dropout: it would only add noise.
   Probe(const spec::ModelSpec& model, const Batch& batch);
 
   graph::Graph& graph() { return *graph_; }
   const model::Model& model() const { return model_; }
-  // Gradients of the mean loss, or of the values that `seeds` gives incoming gradients for.
+  // Gradients of the mean loss.
   std::map<graph::ValueId, graph::ValueId> gradients(const std::vector<graph::ValueId>& wrt);
 
-  // Everything to be read afterwards; then weights, tokens and targets are filled in.
+  // Declares everything to be read afterwards, then fills weights, tokens and targets.
   void finish(const std::vector<graph::ValueId>& outputs);
   void run() { program_->run(); }
   Tensor tensor(graph::ValueId value) const { return program_->tensor(graph_->current(value)); }
-  graph::Variables& variables() { return variables_; }
+  const graph::NamedTensors& parameters() const { return *variables_.parameters; }
   graph::Program& program() { return *program_; }
 
   // Maps by layer: queries, keys and values count as one, as in the public code.
@@ -30,6 +31,7 @@ class Probe {
 
  private:
   const Batch& batch_;
+  model::GraphForm form_;
   std::shared_ptr<graph::Graph> graph_;
   model::Model model_;
   graph::Variables variables_;

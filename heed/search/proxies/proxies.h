@@ -1,4 +1,4 @@
-// Scores that stand for a model's quality before it is trained: higher is better. A new proxy is one file and
+// Scores that estimate a model's quality before it is trained: higher is better. A new proxy is one file and
 // one line in proxies.cpp.
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace heed::search {
 
-// For a score that trains: what it learns from, what it is judged on, and how.
-struct Lesson {
+// For a score that trains: its training text, its held-out text, and the settings.
+struct TrainingText {
   data::TokenStream train, valid;
   spec::DataSpec data;
   spec::TrainingSpec training;
 };
 
-// What a score may look at besides the model.
+// What a score may use besides the model.
 struct Batch {
   int64_t sequences = 16, length = 192;
   std::vector<int32_t> tokens = {}, targets = {};  // [sequences, length]; empty where no score runs the model
-  uint64_t seed = 1111;                            // of the weights, and of whatever else is drawn
-  std::shared_ptr<const Lesson> lesson = nullptr;  // null where no text is given
+  uint64_t seed = 1111;                            // of the weights and all other draws
+  std::shared_ptr<const TrainingText> text = nullptr;  // null if none is given
 };
 
 struct Proxy {
@@ -32,8 +32,9 @@ struct Proxy {
   std::string meaning;
   bool runs = false;  // the model, on the batch; others only count
   double (*score)(const spec::ModelSpec& model, const Batch& batch);
-  // The same from sizes alone, rising with the decoder; null where they do not tell.
+  // The same from sizes alone, rising with the decoder; null if sizes do not determine it.
   double (*of_counts)(int64_t decoder, int64_t total, int64_t width, int64_t embedding_width) = nullptr;
+  bool needs_text = false;  // the batch must come from one
 };
 const Registry<Proxy>& proxies();
 

@@ -10,21 +10,22 @@ Batch text_batch(const spec::Recipe& recipe, const SampleSettings& settings, int
                  const std::filesystem::path& cache) {
   std::filesystem::create_directories(cache);
   const train::CorpusTokens tokens = train::open_tokens(recipe.data, settings.data, {}, cache);
-  if (tokens.tokenizer->size() > recipe.model.vocabulary)
-    throw failure(settings.data, " has a vocabulary of ", tokens.tokenizer->size(), ", the model one of ",
-                  recipe.model.vocabulary, "; give the text that the models are for, or a smaller one");
-  auto lesson = std::make_shared<Lesson>(Lesson{
+  if (tokens.tokenizer->size() > recipe.model.embedding.vocabulary)
+    throw usage_error(settings.data, " has a vocabulary of ", tokens.tokenizer->size(), ", the model one of ",
+                      recipe.model.embedding.vocabulary,
+                      "; give the text that the models are for, or a smaller one");
+  auto text = std::make_shared<TrainingText>(TrainingText{
       tokens.stream(data::Split::kTrain),
       tokens.stream(tokens.corpus.has(data::Split::kValid) ? data::Split::kValid : data::Split::kTrain),
       recipe.data, recipe.training});
-  lesson->training.steps = settings.steps;
-  lesson->training.warmup = settings.steps / 10;
+  text->training.steps = settings.steps;
+  text->training.warmup = settings.steps / 10;
   Batch batch{settings.sequences, length};
   batch.tokens.resize(static_cast<size_t>(settings.sequences * length));
   batch.targets.resize(batch.tokens.size());
-  data::StreamBatches batches(lesson->train, {settings.sequences, length, 1}, {.short_segment = false});
-  batches.fill(0, 0, batch.tokens, batch.targets);
-  batch.lesson = std::move(lesson);
+  data::StreamBatches batches(text->train, {settings.sequences, length, 1}, {.short_segment = false});
+  batches.fill(0, 0, {batch.tokens, batch.targets});
+  batch.text = std::move(text);
   return batch;
 }
 
@@ -35,9 +36,16 @@ void validate(const SampleSettings& settings) {
   if (settings.steps < 1) throw usage_error("--score-steps is ", settings.steps, "; it must be positive");
 }
 
+void Sample::check(const Proxy& proxy) const {
+  if (proxy.needs_text && settings_.data.empty())
+    throw usage_error(proxy.name, " learns from a text; give one with --data PATH");
+  if (!settings_.data.empty() && !std::filesystem::exists(settings_.data))
+    throw usage_error("--data ", settings_.data, " does not exist");
+}
+
 const Batch& Sample::of(const spec::Recipe& recipe, int64_t length) {
-  const std::string key = text(length, " ", recipe.model.vocabulary, " ", to_json(recipe.data).dump(),
-                               to_json(recipe.training).dump());
+  const std::string key = text(length, " ", recipe.model.embedding.vocabulary, " ",
+                               to_json(recipe.data).dump(), to_json(recipe.training).dump());
   auto found = batches_.find(key);
   if (found == batches_.end())
     found = batches_
@@ -48,6 +56,7 @@ const Batch& Sample::of(const spec::Recipe& recipe, int64_t length) {
 }
 
 double Sample::score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length) {
+  check(proxy);
   if (!proxy.runs) return proxy.score(recipe.model, {1, length});
   return proxy.score(recipe.model, of(recipe, length));
 }

@@ -1,4 +1,4 @@
-// What scores that run a model read: a minibatch of a text, or words as frequent as in one.
+// The input of scores that run a model: a minibatch of a text, or words as frequent as in text.
 #pragma once
 
 #include <filesystem>
@@ -24,11 +24,13 @@ void validate(const SampleSettings& settings);
 
 class Sample {
  public:
-  // Tokens of the text are kept in the folder `cache`, which is made.
+  // Tokens of the text are kept in the folder `cache`, which is created.
   Sample(const SampleSettings& settings, std::filesystem::path cache)
       : settings_(settings), cache_(std::move(cache)) {}
 
-  // The text is read as the recipe says, once for all models with the same vocabulary. An Error if it has
+  // Throws if the proxy needs a text and none is given, or if the given one does not exist.
+  void check(const Proxy& proxy) const;
+  // The text is read as the recipe says, once for all models with the same vocabulary. Throws if it has
   // more words than the model.
   const Batch& of(const spec::Recipe& recipe, int64_t length);
   double score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length);

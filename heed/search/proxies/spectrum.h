@@ -1,5 +1,5 @@
-// The little linear algebra that proxies need, in double: matrices of a few hundred to a few thousand rows,
-// row by row, that are overwritten. LAPACK would be a dependency of 10 MB for two functions off the hot path.
+// The linear algebra that proxies need, in double: row-major matrices of a few hundred to a few thousand
+// rows, which are overwritten. LAPACK would be a dependency of 10 MB for two functions off the hot path.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The evolutionary search of LiteTransformerSearch (Javaheripi and others 2022), as its code does it.
+// The evolutionary search of LiteTransformerSearch (Javaheripi and others 2022), as in its code.
 #pragma once
 
 #include "heed/search/strategies/strategies.h"

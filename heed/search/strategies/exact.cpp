@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostSums = 20'000'000;
 
-// A layer that may be chosen, the fastest of those that are alike otherwise.
+// A layer that may be chosen, the fastest of those that are otherwise equal.
 struct Option {
   spec::Layer layer;
   Cost cost;
@@ -24,7 +24,7 @@ struct Sum {
   int32_t option = -1;  // the last layer
 };
 
-// Sums that are alike in what limits parameters and memory; the fastest is enough.
+// Sums that are equal in parameters and memory; the fastest is enough.
 struct Key {
   int64_t decoder, resident;
   bool operator==(const Key&) const = default;
@@ -41,7 +41,7 @@ bool dominates(const Sum& a, const Sum& b) {
   return a.decoder >= b.decoder && a.latency <= b.latency && a.resident <= b.resident && a.arena <= b.arena;
 }
 
-// Keeps sums that no other dominates. A sum that dominates many comes to the front of the list.
+// Keeps the non-dominated sums. A sum that dominates many moves to the front of the list.
 class Best {
  public:
   bool add(const Sum& sum, int32_t place) {
@@ -63,21 +63,21 @@ class Best {
 // All models of one width.
 class Width {
  public:
-  Width(const Question& question, int64_t width) : question_(question), width_(width) {
+  Width(const SearchProblem& problem, int64_t width) : problem_(problem), width_(width) {
     std::map<std::array<int64_t, 3>, Option> fastest;  // by arena, decoder, resident
-    for (const spec::Layer& layer : question.space.options(width)) {
-      const Cost cost = question.costs.of_layer(width, layer);
+    for (const spec::Layer& layer : problem.space.options(width)) {
+      const Cost cost = problem.costs.of_layer(width, layer);
       const auto [at, is_new] =
           fastest.try_emplace({cost.arena, cost.decoder, cost.resident}, Option{layer, cost});
       if (!is_new && cost.latency < at->second.cost.latency) at->second = {layer, cost};
     }
     for (const auto& [key, option] : fastest) options_.push_back(option);  // arenas rise
-    for (const spec::Frame& frame : question.space.frames()) {
-      if (frame.width == width) frames_.emplace_back(frame, question.costs.of_frame(frame));
+    for (const spec::Frame& frame : problem.space.frames()) {
+      if (frame.width == width) frames_.emplace_back(frame, problem.costs.of_frame(frame));
     }
   }
 
-  // Goes through all sums of layers. `from` and `to`: what of the whole search this is.
+  // Enumerates all sums of layers. `from` and `to`: the share of the whole search, for progress.
   void solve(double from, double to) {
     if (options_.empty() || frames_.empty()) return;
     bound();
@@ -88,8 +88,8 @@ class Width {
     // Layers with larger arenas come later: when the last option of an arena has been added, the table holds
     // the fastest sums that fit into it.
     for (size_t i = 0; i < options_.size(); ++i) {
-      if (question_.tick)
-        question_.tick(from + (to - from) * static_cast<double>(i) / static_cast<double>(options_.size()));
+      if (problem_.tick)
+        problem_.tick(from + (to - from) * static_cast<double>(i) / static_cast<double>(options_.size()));
       add_option(static_cast<int32_t>(i));
       if (i + 1 == options_.size() || options_[i + 1].cost.arena != options_[i].cost.arena) collect();
     }
@@ -109,8 +109,8 @@ class Width {
       here.clear(), points_here.clear();
       for (const int32_t sum : found_) {
         const Evaluated model = evaluated({i, sum});
-        if (!question_.limits.admit(model.cost) ||
-            !question_.space.allows_size(model.cost.decoder, model.cost.total))
+        if (!problem_.limits.admit(model.cost) ||
+            !problem_.space.allows_size(model.cost.decoder, model.cost.total))
           continue;
         here.push_back({i, sum});
         points_here.push_back(point_of(model));
@@ -132,30 +132,28 @@ class Width {
   }
 
  private:
-  // What no sum may exceed, and whether more parameters are always as good: then what is dominated on the way
-  // need not be kept.
+  // The limits of all sums, and whether more parameters are never worse: then dominated sums are dropped.
   void bound() {
     Cost least{INFINITY, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     int64_t most_decoder = 0;
     for (const auto& [frame, cost] : frames_) {
       least.latency = std::min(least.latency, cost.latency);
       least.resident = std::min(least.resident, cost.resident);
-      const int64_t room =
-          std::min(question_.space.most_decoder - cost.decoder,
-                   std::min(question_.space.most_total, question_.limits.total) - cost.total);
+      const int64_t room = std::min(problem_.space.most_decoder - cost.decoder,
+                                    std::min(problem_.space.most_total, problem_.limits.total) - cost.total);
       most_decoder = std::max(most_decoder, room);
       tightest_ = std::min(tightest_, room);
     }
     most_decoder_ = most_decoder;
-    most_latency_ = question_.limits.latency - least.latency;
-    most_resident_ = question_.limits.memory - least.resident;
-    deepest_ = *std::max_element(question_.space.layers.begin(), question_.space.layers.end());
+    most_latency_ = problem_.limits.latency - least.latency;
+    most_resident_ = problem_.limits.memory - least.resident;
+    deepest_ = *std::max_element(problem_.space.layers.begin(), problem_.space.layers.end());
     int64_t largest = 0;
     for (const Option& option : options_) largest = std::max(largest, option.cost.decoder);
     prunes_ = tightest_ / deepest_ >= largest;
   }
 
-  // Any number of times: the sums of n - 1 layers that are extended hold it already.
+  // Any number of times: the sums of n - 1 layers already contain it.
   void add_option(int32_t index) {
     const Option& option = options_[static_cast<size_t>(index)];
     for (size_t n = 1; n < sums_.size(); ++n) {
@@ -177,7 +175,7 @@ class Width {
           throw usage_error("exact: the layers of width ", width_, " add up in more than ", kMostSums,
                             " ways; give fewer values, no limit on parameters, or --strategy evolution");
       }
-      // Not each time: sums that are dominated do no harm while they are no more than the others.
+      // Not each time: dominated sums do no harm while they are fewer than the others.
       if (prunes_ && sums_[n].size() > 2 * pruned_[n]) {
         prune(sums_[n]);
         pruned_[n] = std::max<size_t>(32, sums_[n].size());
@@ -199,9 +197,9 @@ class Width {
     }
   }
 
-  // Takes sums that are new since the last time and have one of the numbers of layers asked for.
+  // Takes sums that are new since the last call and have one of the requested numbers of layers.
   void collect() {
-    for (const int64_t n : question_.space.layers) {
+    for (const int64_t n : problem_.space.layers) {
       for (const auto& [key, place] : sums_[static_cast<size_t>(n)]) {
         if (place >= collected_) found_.push_back(place);
       }
@@ -217,10 +215,10 @@ class Width {
     const auto& [frame, frame_cost] = frames_[found.frame];
     Cost cost{sum.latency, sum.decoder, sum.decoder, sum.resident, sum.arena};
     cost += frame_cost;
-    return {{frame, {}}, cost, question_.score(frame, cost.decoder, cost.total)};
+    return {{frame, {}}, cost, problem_.score(frame, cost.decoder, cost.total)};
   }
 
-  const Question& question_;
+  const SearchProblem& problem_;
   int64_t width_;
   std::vector<Option> options_;
   std::vector<std::pair<spec::Frame, Cost>> frames_;
@@ -228,40 +226,46 @@ class Width {
   int64_t most_decoder_ = 0, most_resident_ = 0, tightest_ = INT64_MAX, deepest_ = 0;
   bool prunes_ = false;
   std::vector<Sum> pool_;
-  std::vector<std::unordered_map<Key, int32_t, KeyHash>> sums_;  // by number of layers: places in the pool
+  std::vector<std::unordered_map<Key, int32_t, KeyHash>> sums_;  // by number of layers: indices into the pool
   std::vector<size_t> pruned_;                                   // how many were left the last time
   std::vector<int32_t> found_;
   int32_t collected_ = 0;
 };
 
+struct ExactSettings {
+  template <class Visitor>
+  void visit(Visitor&&) {}
+};
+void validate(const ExactSettings&) {}
+
 class Exact : public Strategy {
  public:
-  explicit Exact(const Question& question) : question_(question) {}
+  Exact(const SearchProblem& problem, const ExactSettings&) : problem_(problem) {}
   std::vector<spec::Candidate> propose() override {
     std::vector<spec::Candidate> all;
     if (!std::exchange(done_, true)) {
-      for (Evaluated& model : exact_front(question_)) all.push_back(std::move(model.candidate));
+      for (Evaluated& model : exact_front(problem_)) all.push_back(std::move(model.candidate));
     }
     return all;
   }
   void observe(std::span<const Evaluated>) override {}
 
  private:
-  Question question_;
+  SearchProblem problem_;
   bool done_ = false;
 };
 
 }  // namespace
 
-std::vector<Evaluated> exact_front(const Question& question) {
+std::vector<Evaluated> exact_front(const SearchProblem& problem) {
   std::vector<Width> widths;
   std::vector<size_t> width_of;
   std::vector<Width::Found> found;
   std::vector<Point> points;
-  for (const int64_t width : question.space.width) {
-    const auto all = static_cast<double>(question.space.width.size()),
+  for (const int64_t width : problem.space.width) {
+    const auto all = static_cast<double>(problem.space.width.size()),
                done = static_cast<double>(widths.size());
-    widths.emplace_back(question, width).solve(done / all, (done + 1) / all);
+    widths.emplace_back(problem, width).solve(done / all, (done + 1) / all);
     widths.back().add_to(found, points);
     width_of.resize(found.size(), widths.size() - 1);
   }
@@ -271,10 +275,10 @@ std::vector<Evaluated> exact_front(const Question& question) {
 }
 
 StrategyEntry exact_strategy() {
-  return {"exact", "the frontier of the entire space, by dynamic programming",
-          [](const Question& question) -> std::unique_ptr<Strategy> {
-            return std::make_unique<Exact>(question);
-          }};
+  auto entry = strategy_entry<Exact, ExactSettings>(
+      "exact", "the frontier of the entire space, by dynamic programming");
+  entry.needs_counted_score = entry.needs_profile = entry.is_exhaustive = true;
+  return entry;
 }
 
 }  // namespace heed::search

@@ -9,7 +9,7 @@ namespace heed::search {
 StrategyEntry exact_strategy();
 
 // Every model of the space on the frontier of score, latency and memory; of those with equal score, latency
-// and memory at least one. An Error if the space has too many different sums to go through.
-std::vector<Evaluated> exact_front(const Question& question);
+// and memory at least one. Throws if the space has too many different sums.
+std::vector<Evaluated> exact_front(const SearchProblem& problem);
 
 }  // namespace heed::search

@@ -10,6 +10,14 @@ int64_t one_of(const std::vector<int64_t>& values, Rng& rng) {
   return values[static_cast<size_t>(rng.below(static_cast<int64_t>(values.size())))];
 }
 
+// Sizes that the width limits are drawn first, as in LiteTransformerSearch's code.
+std::vector<spec::Size> in_order_of_drawing() {
+  std::vector<spec::Size> sizes = spec::sizes();
+  std::stable_partition(sizes.begin(), sizes.end(),
+                        [](const spec::Size& size) { return size.grows_with_width; });
+  return sizes;
+}
+
 bool happens(double probability, Rng& rng) { return rng.uniform() < probability; }
 
 }  // namespace
@@ -30,18 +38,19 @@ Genes GenePool::mutate(const Genes& parent, double probability, Rng& rng) const 
   };
   mutate_gene(genes.layers, space_.layers);
   mutate_gene(genes.frame.width, space_.width);
-  std::vector<int64_t> allowed;
-  for (const int64_t value : space_.inner) {
-    if (space_.allows_inner(genes.frame.width, value)) allowed.push_back(value);
-  }
-  for (auto [list, values] : {std::pair{&genes.kind, &kinds_},
-                              {&genes.inner, &allowed},
-                              {&genes.heads, &space_.heads},
-                              {&genes.projection, &space_.projection}}) {
-    list->resize(deepest_);
-    for (int64_t& gene : *list) {
-      if (!values->empty()) mutate_gene(gene, *values);
+  const auto mutate_layers = [&](std::vector<int64_t>& list, const std::vector<int64_t>& values) {
+    list.resize(deepest_);
+    for (int64_t& gene : list) {
+      if (!values.empty()) mutate_gene(gene, values);
     }
+  };
+  mutate_layers(genes.kind, kinds_);
+  for (const spec::Size& size : in_order_of_drawing()) {
+    std::vector<int64_t> allowed;
+    for (const int64_t value : space_.sizes[size.name]) {
+      if (space_.allows(genes.frame.width, size, value)) allowed.push_back(value);
+    }
+    mutate_layers(genes.sizes[size.name], allowed);
   }
   mutate_gene(genes.frame.division, space_.division);
   mutate_gene(genes.frame.embedding_width, space_.embedding_width);
@@ -59,9 +68,8 @@ Genes GenePool::cross(const Genes& first, const Genes& second, double probabilit
   child.layers = pick(first.layers, second.layers);
   child.frame.width = pick(first.frame.width, second.frame.width);
   child.kind = pick_each(first.kind, second.kind);
-  child.inner = pick_each(first.inner, second.inner);
-  child.heads = pick_each(first.heads, second.heads);
-  child.projection = pick_each(first.projection, second.projection);
+  for (const spec::Size& size : in_order_of_drawing())
+    child.sizes[size.name] = pick_each(first.sizes[size.name], second.sizes[size.name]);
   child.frame.division = pick(first.frame.division, second.frame.division);
   child.frame.embedding_width = pick(first.frame.embedding_width, second.frame.embedding_width);
   child.frame.vocabulary = pick(first.frame.vocabulary, second.frame.vocabulary);
@@ -71,11 +79,10 @@ Genes GenePool::cross(const Genes& first, const Genes& second, double probabilit
 std::optional<spec::Candidate> GenePool::decode(const Genes& genes) const {
   spec::Candidate candidate{genes.frame, {}};
   for (size_t i = 0; i < static_cast<size_t>(genes.layers); ++i) {
-    const std::string& letters = space_.layer[static_cast<size_t>(genes.kind[i])];
-    spec::Layer layer{genes.kind[i], 0, 0, 0};
-    if (letters.find('s') != std::string::npos) layer.heads = genes.heads[i];
-    if (letters.find('f') != std::string::npos) layer.inner = genes.inner[i];
-    if (letters.find_first_of("ra") != std::string::npos) layer.projection = genes.projection[i];
+    spec::Layer layer{genes.kind[i], {}};
+    for (const spec::Size& size : spec::sizes()) {
+      if (space_.has(layer.kind, size)) layer.sizes[size.name] = genes.sizes[size.name][i];
+    }
     if (!space_.allows(genes.frame.width, layer)) return std::nullopt;
     candidate.layers.push_back(layer);
   }

@@ -1,5 +1,5 @@
 // A candidate as a list of genes. There are as many genes for layers as the deepest model has; those beyond a
-// candidate's own depth are carried along and show when it grows.
+// candidate's own depth are inherited and take effect when it grows.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,21 @@ namespace heed::search {
 struct Genes {
   int64_t layers = 0;
   spec::Frame frame;
-  std::vector<int64_t> kind, heads, inner, projection;  // by layer
+  std::vector<int64_t> kind;  // by layer
+  spec::SizeLists sizes;      // by layer
 };
 
 class GenePool {
  public:
   explicit GenePool(const spec::Space& space);
 
-  // Uniform, gene by gene; inner widths from those that the width allows.
+  // Uniform, gene by gene; sizes from those that the width allows.
   Genes draw(Rng& rng) const;
-  // Each gene drawn anew with this probability. Inner widths that stay may not fit a new width.
+  // Each gene is drawn again with this probability. Sizes that stay may not fit a new width.
   Genes mutate(const Genes& parent, double probability, Rng& rng) const;
-  // Each gene from the first with this probability, else from the second.
+  // Each gene comes from the first parent with this probability, else from the second.
   Genes cross(const Genes& first, const Genes& second, double probability, Rng& rng) const;
-  // The genes that show; nothing where they make no model of the space.
+  // The candidate of the genes; nothing if they do not form a model of the space.
   std::optional<spec::Candidate> decode(const Genes& genes) const;
 
  private:

@@ -7,18 +7,32 @@ namespace {
 
 constexpr int64_t kBatch = 500, kMostAttempts = 20000;
 
+struct RandomSettings {
+  int64_t seed = 1111;
+  int64_t samples = 10000;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("seed", seed, "seed of everything drawn");
+    field("samples", samples, "models to draw");
+  }
+};
+void validate(const RandomSettings& s) { check_positive("samples", s.samples); }
+
 class Random : public Strategy {
  public:
-  explicit Random(const Question& question)
-      : question_(question), pool_(question_.space), rng_(static_cast<uint64_t>(question_.settings.seed)) {}
+  Random(const SearchProblem& problem, const RandomSettings& settings)
+      : problem_(problem),
+        samples_(settings.samples),
+        pool_(problem_.space),
+        rng_(static_cast<uint64_t>(settings.seed)) {}
 
   std::vector<spec::Candidate> propose() override {
     std::vector<spec::Candidate> batch;
-    for (int64_t attempts = 0; drawn_ < question_.settings.samples &&
-                               static_cast<int64_t>(batch.size()) < kBatch && attempts < kMostAttempts;
+    for (int64_t attempts = 0;
+         drawn_ < samples_ && static_cast<int64_t>(batch.size()) < kBatch && attempts < kMostAttempts;
          ++attempts) {
       auto candidate = pool_.decode(pool_.draw(rng_));
-      if (!candidate || !question_.admits(*candidate)) continue;
+      if (!candidate || !problem_.admits(*candidate)) continue;
       batch.push_back(std::move(*candidate));
       ++drawn_;
       attempts = 0;
@@ -28,7 +42,8 @@ class Random : public Strategy {
   void observe(std::span<const Evaluated>) override {}
 
  private:
-  Question question_;
+  SearchProblem problem_;
+  int64_t samples_;
   GenePool pool_;
   Rng rng_;
   int64_t drawn_ = 0;
@@ -37,9 +52,7 @@ class Random : public Strategy {
 }  // namespace
 
 StrategyEntry random_strategy() {
-  return {"random", "models drawn at random", [](const Question& question) -> std::unique_ptr<Strategy> {
-            return std::make_unique<Random>(question);
-          }};
+  return strategy_entry<Random, RandomSettings>("random", "models drawn at random");
 }
 
 }  // namespace heed::search

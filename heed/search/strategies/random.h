@@ -1,4 +1,4 @@
-// Models drawn at random: what every other strategy must beat.
+// Models drawn at random: the baseline for every other strategy.
 #pragma once
 
 #include "heed/search/strategies/strategies.h"

@@ -1,49 +1,23 @@
-// How a space is searched. A strategy only proposes and observes; what it costs, limits, records and resuming
-// are the driver's. A new strategy is one file and one line in strategies.cpp.
+// How a space is searched. A strategy only proposes and observes; costs, limits, records and resuming belong
+// to the driver. A new strategy is one file and one line in strategies.cpp; its entry states its requirements
+// and settings.
 #pragma once
 
 #include <functional>
 #include <memory>
 
+#include "heed/base/described_fields.h"
 #include "heed/base/registry.h"
 #include "heed/search/front.h"
 
 namespace heed::search {
 
-struct SearchSettings {
-  int64_t seed = 1111;
-  int64_t population = 100;
-  int64_t parents = 20;
-  int64_t mutants = 40;
-  int64_t crossovers = 40;
-  double mutation = 0.3;
-  double crossover = 0.5;
-  int64_t iterations = 30;
-  FrontRule front = FrontRule::kNonDominated;
-  int64_t samples = 10000;
-  template <class Visitor>
-  void visit(Visitor&& field) {
-    field("seed", seed, "of everything drawn");
-    field("population", population, "evolution: models in the first generation");
-    field("parents", parents, "evolution: drawn from the frontier for each generation");
-    field("mutants", mutants, "evolution: children of one parent in each generation");
-    field("crossovers", crossovers, "evolution: children of two parents in each generation");
-    field("mutation", mutation, "evolution: probability that a gene of a mutant is drawn anew");
-    field("crossover", crossover, "evolution: probability that a gene comes from the first parent");
-    field("iterations", iterations, "evolution: generations");
-    field("front", front, "evolution: which models parents are drawn from: non-dominated, strict or hull");
-    field("samples", samples, "random: models to draw");
-  }
-};
-void validate(const SearchSettings& settings);
-
-// What a strategy may ask.
-struct Question {
+// The space to search, and what a strategy may ask about it.
+struct SearchProblem {
   const spec::Space& space;
   Limits limits;
-  SearchSettings settings;
   Costs& costs;
-  // To be told now and then how much of a long proposal is done, from 0 to 1; may throw to end it.
+  // Called now and then with the progress of a long proposal, from 0 to 1; may throw to end it.
   std::function<void(double share)> tick;
   // The proxy, from decoder and total parameters; rises with the decoder where the frame is the same.
   std::function<double(const spec::Frame&, int64_t decoder, int64_t total)> score;
@@ -62,9 +36,32 @@ class Strategy {
 struct StrategyEntry {
   std::string name;
   std::string meaning;
-  // Null: it takes a recipe and a text instead of a space (search/supernet).
-  std::unique_ptr<Strategy> (*make)(const Question& question);
+  std::vector<DescribedField> settings;
+  // These settings, completed with defaults. Throws if they are invalid.
+  Json (*resolve)(const Json& given);
+  std::unique_ptr<Strategy> (*make)(const SearchProblem& problem, const Json& settings);
+
+  bool needs_counted_score = false;  // one that follows from sizes alone (Proxy::of_counts)
+  bool needs_profile = false;        // of the device, even if every candidate is timed as a whole
+  bool is_exhaustive = false;        // what it does not find does not exist
 };
 const Registry<StrategyEntry>& strategies();
+
+// The entry of a strategy with its own settings, which `validate` checks.
+template <class Made, class Settings>
+StrategyEntry strategy_entry(const char* name, const char* meaning) {
+  return {name, meaning, described_fields<Settings>(),
+          [](const Json& given) {
+            const auto settings = from_json<Settings>(given, "search");
+            validate(settings);
+            return to_json(settings);
+          },
+          [](const SearchProblem& problem, const Json& settings) -> std::unique_ptr<Strategy> {
+            return std::make_unique<Made>(problem, from_json<Settings>(settings, "search"));
+          }};
+}
+
+// Throws if a setting is not positive.
+void check_positive(const char* setting, int64_t value);
 
 }  // namespace heed::search

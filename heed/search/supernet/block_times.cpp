@@ -15,10 +15,10 @@ BlockTimes block_times(const spec::Recipe& recipe, const std::string& letters,
   for (const char letter : letters) space.layer.emplace_back(1, letter);
   space.layers = {1};
   space.width = {space.model.width};
-  space.heads = space.model.heads, space.inner = space.model.inner, space.projection = space.model.projection;
-  space.embedding_width = {space.model.embedding_width};
-  space.division = {space.model.division};
-  space.vocabulary = {space.model.vocabulary};
+  space.sizes = space.model.sizes;
+  space.embedding_width = {space.model.embedding.width};
+  space.division = {space.model.embedding.division};
+  space.vocabulary = {space.model.embedding.vocabulary};
   const store::Database database(path);
   measure::DeviceProfile profile(database, measure::this_device());
   fill_profile(space, profile, progress);

@@ -1,4 +1,4 @@
-// How long the blocks of a recipe take on this device, from its profile, which is filled if need be.
+// How long the blocks of a recipe take on this device, from its profile, which is completed if necessary.
 #pragma once
 
 #include <filesystem>

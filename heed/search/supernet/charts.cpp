@@ -4,16 +4,12 @@
 #include <cmath>
 #include <cstdio>
 
-#include "heed/model/blocks.h"
+#include "heed/spec/letters.h"
 
 namespace heed::search {
 namespace {
 
-// "SRU++" of "SRU++: recurrence with attention".
-std::string name_of(char letter) {
-  const std::string& meaning = model::blocks().find(std::string(1, letter)).meaning;
-  return meaning.substr(0, meaning.find(':'));
-}
+std::string name_of(char letter) { return spec::letter_row(letter).name; }
 
 // From dark violet over green to yellow: brighter is more probable, also in print.
 std::string colour(double share) {
@@ -65,7 +61,7 @@ class Svg {
     out_ += text("<rect x=\"", x, "\" y=\"", y, "\" width=\"", width, "\" height=\"", height, "\" fill=\"",
                  fill, framed ? "\" stroke=\"#d1495b\" stroke-width=\"3\"/>\n" : "\"/>\n");
   }
-  // What the colours mean.
+  // The colour scale.
   void scale(double x, double y) {
     constexpr int kSteps = 50;
     for (int i = 0; i < kSteps; ++i) box(x + 2 * i, y, 2.5, 12, colour((i + 0.5) / kSteps));
@@ -122,7 +118,7 @@ std::string course_chart(const std::vector<ChoiceAt>& course, const std::string&
   const double panel = static_cast<double>(layers) * kRow + kGap,
                bottom = kTop + static_cast<double>(letters.size()) * panel,
                column = kWidth / static_cast<double>(columns);
-  // Lines come when logits were updated; columns are evenly spaced.
+  // Lines are written when logits were updated; columns are evenly spaced.
   const auto step_of = [&](size_t c) {
     const auto all = static_cast<double>(course.back().step - course.front().step);
     return course.front().step +

@@ -1,4 +1,4 @@
-// Pictures of what a supernet chose, as SVG.
+// Charts of the choice of a supernet, as SVG.
 #pragma once
 
 #include <string>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heed/spec/letters.h"
+
 namespace heed::search {
 
 std::string Choice::by_layer() const {
@@ -14,7 +16,7 @@ std::string Choice::by_layer() const {
 
 std::string Choice::found() const {
   std::string blocks = by_layer();
-  std::erase(blocks, 'i');
+  std::erase(blocks, spec::kIdentity);
   return blocks;
 }
 

@@ -1,4 +1,4 @@
-// What a supernet has chosen, and how it is read.
+// The choice of a supernet: the blocks of each layer.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct Choice {
   std::string letters;
   std::vector<std::vector<double>> probabilities;  // [layer][letter], sums of 1
 
-  // Of each layer the most probable letter, the first of equals.
+  // The most probable letter of each layer, the first of equals.
   std::string by_layer() const;
   // The same without identities; empty if nothing else is left.
   std::string found() const;

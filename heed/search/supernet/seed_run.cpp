@@ -7,17 +7,18 @@
 #include "heed/search/supernet/charts.h"
 #include "heed/spec/arch.h"
 #include "heed/store/json_file.h"
-#include "heed/train/run_text.h"
+#include "heed/train/tasks.h"
+#include "heed/train/text_run.h"
 
 namespace heed::search {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLinesOfTheta = 500;  // about so many
+constexpr int64_t kLinesOfTheta = 500;  // approximately
 constexpr const char* kResultFile = "result.json";
 
-// What a file says about each layer, if it is of this supernet's shape.
+// The probabilities of each layer in a file, if it has this supernet's shape.
 std::vector<std::vector<double>> read_probabilities(const Json& json, const SupernetSettings& s,
                                                     const fs::path& file) {
   std::vector<std::vector<double>> all;
@@ -28,9 +29,9 @@ std::vector<std::vector<double>> read_probabilities(const Json& json, const Supe
   bool fits = static_cast<int64_t>(all.size()) == s.layers;
   for (const auto& layer : all) fits = fits && layer.size() == s.letters.size();
   if (!fits)
-    throw failure(file.string(), ": does not hold the probabilities of ", s.letters.size(), " blocks in ",
-                  s.layers, " layers; is it damaged? Move the folder ", file.parent_path().string(),
-                  " away to search this seed again");
+    throw damaged_error(file.string(), ": does not hold the probabilities of ", s.letters.size(),
+                        " blocks in ", s.layers, " layers; is it damaged? Move the folder ",
+                        file.parent_path().string(), " away to search this seed again");
   return all;
 }
 
@@ -76,8 +77,8 @@ SeedResult SeedResult::read(const fs::path& folder, const SupernetSettings& s) {
             json.at("seconds").get<double>(),
             choice};
   } catch (const Json::exception&) {
-    throw failure(file.string(), ": lacks a number; is it damaged? Move the folder ",
-                  file.parent_path().string(), " away to search this seed again");
+    throw damaged_error(file.string(), ": lacks a number; is it damaged? Move the folder ",
+                        file.parent_path().string(), " away to search this seed again");
   }
 }
 
@@ -88,16 +89,16 @@ SeedRun::SeedRun(const spec::Recipe& recipe, int64_t seed, const SupernetSetting
       recipe_(with_seed(recipe, seed)),
       settings_(settings),
       folder_(folder),
-      batches_(train::training_batches(recipe_, text)),
+      batches_(train::task_of(recipe_.model, recipe_.training).training_batches(recipe_, text)),
       supernet_(recipe_, settings, variables_, times),
       metrics_(made(folder) / "metrics.jsonl"),
       theta_(folder / "theta.jsonl") {
   const auto resumed = train::load_latest(folder / "checkpoints", parameters(), states(), note);
   if (resumed) {
     progress_ = from_json<SeedProgress>(resumed->progress, resumed->path.string());
-    note(heed::text("seed ", seed, ": going on from iteration ", progress_.step));
+    note(heed::text("seed ", seed, ": resuming from iteration ", progress_.step));
   }
-  // What was told before the first step is told again if no step was saved.
+  // Notes before the first step are repeated if no step was saved.
   metrics_.cut_after(resumed ? progress_.step : -1), theta_.cut_after(resumed ? progress_.step : -1);
   if (resumed) return;
   progress_.by_layer = supernet_.choice().by_layer();
@@ -106,7 +107,7 @@ SeedRun::SeedRun(const spec::Recipe& recipe, int64_t seed, const SupernetSetting
 
 Turn SeedRun::step() {
   const int64_t index = progress_.step;
-  const Turn turn = supernet_.course().at(index);
+  const Turn turn = supernet_.schedule().at(index);
   const train::StepResult made_step = update(index, turn);
   metrics_.append({{"step", progress_.step},
                    {"turn", turn.theta ? "theta" : "weights"},
@@ -119,8 +120,8 @@ Turn SeedRun::step() {
   const Choice choice = supernet_.choice();
   const bool changed = choice.by_layer() != progress_.by_layer;
   if (changed) progress_.by_layer = choice.by_layer(), progress_.last_change = progress_.step;
-  progress_.converged = supernet_.course().converged(progress_.last_change, progress_.step);
-  const int64_t all = supernet_.course().theta_updates(), every = std::max<int64_t>(1, all / kLinesOfTheta);
+  progress_.converged = supernet_.schedule().converged(progress_.last_change, progress_.step);
+  const int64_t all = supernet_.schedule().theta_updates(), every = std::max<int64_t>(1, all / kLinesOfTheta);
   if (changed || progress_.converged || turn.number % every == 0 || turn.number == all)
     write_theta(choice, turn.temperature);
   return turn;
@@ -158,14 +159,12 @@ train::StepResult SeedRun::update(int64_t index, const Turn& turn) {
   const double begin = now_seconds();
   train::StepResult made_step;
   try {
-    made_step = supernet_.step(index, train::seen_before(recipe_.training, *batches_, index),
-                               [&](int64_t chunk, std::span<int32_t> tokens, std::span<int32_t> targets) {
-                                 batches_->fill(index, chunk, tokens, targets);
-                               });
+    made_step =
+        supernet_.step(index, train::seen_before(recipe_.training, *batches_, index),
+                       [&](int64_t chunk, const data::Batch& to) { batches_->fill(index, chunk, to); });
   } catch (const Error& error) {
-    throw Error(text("supernet: iteration ", index + 1, ", update ", turn.number, " of ",
-                     turn.theta ? "logits" : "weights", ": ", error.what(), "; here: ", rates),
-                error.code());
+    throw Error(error.kind(), text("supernet: iteration ", index + 1, ", update ", turn.number, " of ",
+                                   turn.theta ? "logits" : "weights", ": ", error.what(), "; here: ", rates));
   }
   progress_.step = index + 1;
   progress_.seconds += now_seconds() - begin;

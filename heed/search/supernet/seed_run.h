@@ -1,10 +1,10 @@
-// One seed of a search by supernet, in a folder of its own:
+// One seed of a supernet, in its own folder:
 //
 //   metrics.jsonl    loss and rates by iteration
 //   theta.jsonl      every layer's probabilities over time
-//   result.json      what it came to; with it the seed is done
+//   result.json      the result; with it the seed is done
 //   found.json       the recipe to retrain from scratch
-//   *.svg            probabilities at the end, and their course
+//   *.svg            probabilities at the end, and over time
 //   checkpoints/     store/checkpoint.h
 #pragma once
 
@@ -31,7 +31,7 @@ struct SeedResult {
 };
 Json to_json(const SeedResult& result);
 
-// What a seed has to remember besides weights and states.
+// The state of a seed besides weights and states of the optimizer.
 struct SeedProgress {
   int64_t step = 0;
   train::LossAverage loss;
@@ -53,7 +53,7 @@ struct SeedProgress {
 
 class SeedRun {
  public:
-  // Goes on from the folder's last checkpoint, if it has one. `recipe` is what was asked for; its seed is
+  // Resumes from the folder's last checkpoint, if it has one. `recipe` is the requested one; its seed is
   // replaced by `seed`.
   SeedRun(const spec::Recipe& recipe, int64_t seed, const SupernetSettings& settings, const BlockTimes& times,
           const data::TokenStream& text, const std::filesystem::path& folder,
@@ -68,8 +68,10 @@ class SeedRun {
  private:
   train::StepResult update(int64_t index, const Turn& turn);
   void write_theta(const Choice& choice, double temperature);
-  store::Tensors parameters() const { return train::tensors_of(variables_, supernet_.parameters()); }
-  store::Tensors states() const { return train::tensors_of(variables_, supernet_.states()); }
+  store::Tensors parameters() const {
+    return train::tensors_of(*variables_.parameters, supernet_.parameters());
+  }
+  store::Tensors states() const { return train::tensors_of(variables_.states, supernet_.states()); }
 
   spec::Recipe asked_, recipe_;
   SupernetSettings settings_;

@@ -1,5 +1,5 @@
 // How a supernet is searched (Mandava and others 2020, "Pay attention when required"): which blocks a layer
-// may be, when weights and when logits are updated, and how hot the choice is.
+// may be, when weights and when logits are updated, and the temperature of the choice.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct EnumNames<Anneal> {
 
 namespace heed::search {
 
-// Rates, decays and shares as published; temperatures are FBNet's (Wu and others 2019), which the papers
-// leave open. FBNet lets them fall once per epoch, over 80 of them: over the ten epochs of a supernet that
-// would leave mixtures nearly even, so the default falls per iteration to where FBNet ends.
+// Rates, decays and shares as published; temperatures are FBNet's (Wu and others 2019), since the papers
+// give none. FBNet lowers them once per epoch, over 80 epochs: over the ten epochs of a supernet that would
+// leave mixtures nearly even, so the default falls per iteration to FBNet's final value.
 struct SupernetSettings {
   std::string letters = "sfi";
   int64_t layers = -1;
@@ -47,38 +47,37 @@ struct SupernetSettings {
   double beta = 0.6;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("letters", letters, "supernet: blocks that a layer may be; the first of equals wins");
-    field("layers", layers, "supernet: layers; -1: as many as the recipe has blocks");
+    field("letters", letters, "blocks that a layer may be; the first of equals wins");
+    field("layers", layers, "layers; -1: as many as the recipe has blocks");
     field("steps", steps,
-          "supernet: iterations in all; -1: as many as the recipe has updates, after those for weights only");
+          "total iterations; -1: as many as the recipe has updates, after those for weights only");
     field("weights_only", weights_only,
-          "supernet: first iterations, with logits at rest; -1: a fifth of all, as published");
-    field("theta_share", theta_share, "supernet: share of each cycle that updates logits instead of weights");
-    field(
-        "cycle", cycle,
-        "supernet: iterations from one turn of the weights to the next; -1: an epoch of the text, or a tenth "
-        "of the tuning where it has fewer than five epochs");
-    field("weight_optimizer", weight_optimizer, "supernet: update rule of the weights");
-    field("weight_rate", weight_rate, "supernet: learning rate of the weights; its course is the recipe's");
-    field("weight_decay", weight_decay, "supernet: pull of the weights towards 0");
-    field("theta_rate", theta_rate, "supernet: learning rate of the logits, by Adam");
-    field("theta_decay", theta_decay, "supernet: pull of the logits towards 0");
-    field("temperature", temperature, "supernet: of the mixture, before the tuning");
-    field("final_temperature", final_temperature, "supernet: of the mixture, at the end");
+          "first iterations, in which logits do not change; -1: a fifth of all, as published");
+    field("theta_share", theta_share, "share of each cycle that updates logits instead of weights");
+    field("cycle", cycle,
+          "iterations of one cycle of weights and logits; -1: an epoch of the text, or a tenth "
+          "of the tuning where it has fewer than five epochs");
+    field("weight_optimizer", weight_optimizer, "update rule of the weights");
+    field("weight_rate", weight_rate, "learning rate of the weights; its schedule is the recipe's");
+    field("weight_decay", weight_decay, "decay of the weights towards 0");
+    field("theta_rate", theta_rate, "learning rate of the logits, by Adam");
+    field("theta_decay", theta_decay, "decay of the logits towards 0");
+    field("temperature", temperature, "of the mixture, before the tuning");
+    field("final_temperature", final_temperature, "of the mixture, at the end");
     field("anneal", anneal,
-          "supernet: iteration (down to final_temperature) or epoch (by epoch_factor after each cycle)");
-    field("epoch_factor", epoch_factor, "supernet: what annealing by epoch multiplies with");
+          "iteration (down to final_temperature) or epoch (by epoch_factor after each cycle)");
+    field("epoch_factor", epoch_factor, "factor of annealing by epoch");
     field("unchanged", unchanged,
-          "supernet: ends when the string has not changed for this share of the tuning so far; 0: never");
-    field("least_tuning", least_tuning, "supernet: share of the tuning that is made in any case");
+          "ends when the string has not changed for this share of the tuning so far; 0: never");
+    field("least_tuning", least_tuning, "least share of the tuning that is always done");
     field("latency_term", latency_term,
-          "supernet: none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)); LAT: a "
+          "none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)); LAT: a "
           "prompt in microseconds, from this device's profile");
-    field("alpha", alpha, "supernet: of the latency term");
-    field("beta", beta, "supernet: of the latency term; larger values make faster models");
+    field("alpha", alpha, "of the latency term");
+    field("beta", beta, "of the latency term; larger values make faster models");
   }
 };
-// Throws an Error that names the first setting that makes no sense.
+// Throws an Error that names the first invalid setting.
 void validate(const SupernetSettings& settings);
 
 }  // namespace heed::search

@@ -5,29 +5,26 @@
 
 #include "heed/ops/latency_loss.h"
 #include "heed/spec/arch.h"
+#include "heed/spec/design.h"
 
 namespace heed::search {
 namespace {
 
-constexpr const char* kTimes = "block_times";
 constexpr double kMicrosecond = 1e-6;   // the unit of latencies in a loss: their logarithm is positive
 constexpr int64_t kThetaSeed = 0x7e7a;  // logits are updated under other noise than weights
 
-bool is_choice(Part part) { return part == Part::kChoice; }
-bool is_weight(Part part) { return part != Part::kChoice; }
-
-int64_t only(const char* name, const std::vector<int64_t>& list) {
-  if (std::any_of(list.begin(), list.end(), [&](int64_t value) { return value != list[0]; }))
-    throw usage_error("supernet: the recipe has different ", name,
-                      " by block; all blocks of a letter are alike in a supernet, give one number");
-  return list[0];
-}
+bool is_choice(WeightGroup group) { return group == WeightGroup::kChoice; }
+bool is_weight(WeightGroup group) { return group != WeightGroup::kChoice; }
 
 // The recipe's model with other blocks.
 spec::ModelSpec with_blocks(spec::ModelSpec model, const std::string& arch) {
-  model.heads = {only("heads", model.heads)};
-  model.inner = {only("inner", model.inner)};
-  model.projection = {only("projection", model.projection)};
+  for (const spec::Size& size : spec::sizes()) {
+    std::vector<int64_t>& list = model.sizes[size.name];
+    if (std::any_of(list.begin(), list.end(), [&](int64_t value) { return value != list[0]; }))
+      throw usage_error("supernet: the recipe has different ", size.name,
+                        " by block; all blocks of a letter are alike in a supernet, give one number");
+    list.resize(1);
+  }
   model.arch = arch;
   return model;
 }
@@ -47,27 +44,27 @@ spec::ModelSpec supernet_of(const spec::ModelSpec& model, const SupernetSettings
 }
 
 spec::ModelSpec interleaved_of(const spec::ModelSpec& model, int64_t layers) {
-  std::string letters;
-  for (int64_t i = 0; i < layers; ++i) letters += i % 2 == 0 ? 's' : 'f';
-  return with_blocks(model, letters);
+  return with_blocks(model, spec::interleaved(layers));
 }
 
 spec::Recipe retraining_of(spec::Recipe recipe, const std::string& blocks) {
-  recipe.model = with_blocks(recipe.model, blocks.empty() ? "i" : spec::format_arch(blocks));
+  recipe.model =
+      with_blocks(recipe.model, blocks.empty() ? std::string(1, spec::kIdentity) : spec::format_arch(blocks));
   return recipe;
 }
 
-SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings& s, const Course& course) {
+SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings& s,
+                              const SupernetSchedule& schedule) {
   SupernetGraphs graphs;
   spec::TrainingSpec& weights = graphs.weights_training;
   weights = recipe.training;
-  weights.steps = course.weight_updates();
+  weights.steps = schedule.weight_updates();
   weights.optimizer = s.weight_optimizer, weights.optimizer_settings = Json::object();
   weights.learning_rate = s.weight_rate, weights.weight_decay = s.weight_decay;
   spec::TrainingSpec& theta = graphs.theta_training;
   theta.batch = weights.batch, theta.chunks = weights.chunks;
   theta.length = weights.length, theta.memory = weights.memory;
-  theta.steps = course.theta_updates();
+  theta.steps = schedule.theta_updates();
   theta.optimizer = "adam", theta.schedule = "constant";
   theta.learning_rate = s.theta_rate, theta.weight_decay = s.theta_decay;
   theta.seed = weights.seed ^ (kThetaSeed << 32);
@@ -76,8 +73,8 @@ SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings
   if (s.latency_term != LatencyTerm::kNone) {
     choice.loss = [&](graph::Graph& g, const model::Model& m) {
       const auto choices = static_cast<int64_t>(s.letters.size()) * s.layers;
-      return ops::latency_loss(g, m.loss, g.input(kTimes, {1 + choices}), m.mixtures,
-                               {s.latency_term, s.alpha, s.beta});
+      graphs.times = g.input("block_times", {1 + choices});
+      return ops::latency_loss(g, m.loss, graphs.times, m.mixtures, {s.latency_term, s.alpha, s.beta});
     };
   }
   graphs.weights = train::build_training_graph(model, weights, {{}, is_weight});
@@ -87,15 +84,16 @@ SupernetGraphs build_supernet(const spec::Recipe& recipe, const SupernetSettings
 
 graph::Memory SupernetGraphs::memory() const { return train::memory_of({&weights, &theta}); }
 
-double SupernetGraphs::flops(const Course& course) const {
-  return static_cast<double>(course.weight_updates()) * weights.flops() +
-         static_cast<double>(course.theta_updates()) * theta.flops();
+double SupernetGraphs::flops(const SupernetSchedule& schedule) const {
+  return static_cast<double>(schedule.weight_updates()) * weights.flops() +
+         static_cast<double>(schedule.theta_updates()) * theta.flops();
 }
 
 Supernet::Supernet(const spec::Recipe& recipe, const SupernetSettings& settings, graph::Variables& variables,
                    const BlockTimes& times)
-    : settings_(settings), course_(settings), variables_(variables) {
-  SupernetGraphs graphs = build_supernet(recipe, settings, course_);
+    : settings_(settings), schedule_(settings), variables_(variables) {
+  SupernetGraphs graphs = build_supernet(recipe, settings, schedule_);
+  times_input_ = graphs.times;
   const auto arena =
       graph::shared_arena({graphs.weights.gradients.get(), graphs.theta.gradients.get()}, variables);
   weights_ =
@@ -110,17 +108,17 @@ Supernet::Supernet(const spec::Recipe& recipe, const SupernetSettings& settings,
 }
 
 train::StepResult Supernet::step(int64_t index, int64_t seen, const train::Trainer::Fill& fill) {
-  const Turn turn = course_.at(index);
+  const Turn turn = schedule_.at(index);
   train::Trainer& trainer = turn.theta ? *theta_ : *weights_;
-  trainer.input(model::kTemperature).f32()[0] = static_cast<float>(turn.temperature);
-  if (turn.theta && !times_.empty()) std::ranges::copy(times_, trainer.input(kTimes).f32());
+  trainer.inputs().temperature[0] = static_cast<float>(turn.temperature);
+  if (turn.theta && !times_.empty()) std::ranges::copy(times_, trainer.input(times_input_).f32());
   return trainer.step(turn.number, seen, fill);
 }
 
 Choice Supernet::choice() const {
   std::vector<std::vector<double>> logits;
   for (int64_t layer = 0; layer < settings_.layers; ++layer) {
-    const auto theta = variables_.at(model::theta_name(layer)).floats();
+    const auto theta = variables_.parameters->at(model::theta_name(layer)).floats();
     logits.emplace_back(theta.begin(), theta.end());
   }
   return choice_of(settings_.letters, logits);

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/base/clock.h"
 #include "heed/base/files.h"
 #include "heed/search/supernet/block_times.h"
 #include "heed/search/supernet/charts.h"
 #include "heed/store/json_file.h"
-#include "heed/train/run_text.h"
+#include "heed/train/resuming.h"
+#include "heed/train/text_run.h"
 
 namespace heed::search {
 namespace {
@@ -32,28 +32,20 @@ class SupernetRun {
   SupernetRun(const SupernetRequest& request, SupernetObserver& observer)
       : request_(request),
         observer_(observer),
-        recipe_(request.recipe),
-        tokens_(train::open_run_text(recipe_, request.data, request.folder,
-                                     [&](const std::string& sentence) { observer.note(sentence); })) {
-    Json record = request.record;
-    record["data"] = train::text_record(tokens_, request.data);
+        text_(store::RunKind::kSupernet, request.recipe, request.data, request.folder,
+              [&](const std::string& sentence) { observer.note(sentence); }),
+        recipe_(text_.recipe()) {
     const auto config = [](const spec::Recipe& recipe, const SupernetSettings& settings) {
-      return Json{
-          {"strategy", "supernet"}, {"recipe", spec::to_json(recipe)}, {"settings", heed::to_json(settings)}};
+      return Json{{"recipe", spec::to_json(recipe)}, {"settings", heed::to_json(settings)}};
     };
-    folder_ = std::make_unique<store::RunFolder>(
-        request.folder, config(recipe_, request.settings), record, [&](const Json& before) {
-          if (before.value("strategy", Json()) != "supernet") return before;
+    text_.open(
+        config(recipe_, request.settings), request.record,
+        [&](const Json& before) {
           const std::string what = (request.folder / "config.json").string();
           return config(spec::read_recipe(before.value("recipe", Json()), what),
                         from_json<SupernetSettings>(before.value("settings", Json::object()), what));
-        });
-    try {
-      prepare(record["data"]);
-    } catch (const Error&) {
-      folder_->take_back();
-      throw;
-    }
+        },
+        [&] { prepare(); });
   }
 
   SupernetResult run() {
@@ -61,7 +53,8 @@ class SupernetRun {
     if (s.latency_term != LatencyTerm::kNone) result_.times = times();
     if (s.anneal == Anneal::kEpoch)
       observer_.note(text("annealing by epoch: the temperature falls by ", s.epoch_factor, " after each ",
-                          s.cycle, " iterations and ends at ", Course(s).at(s.steps - 1).temperature,
+                          s.cycle, " iterations and ends at ",
+                          SupernetSchedule(s).at(s.steps - 1).temperature,
                           "; above 1 mixtures stay nearly even"));
     for (int64_t nth = 0; nth < request_.seeds; ++nth) {
       if (!SeedResult::is_in(folder_of(recipe_.training.seed + nth)))
@@ -72,19 +65,15 @@ class SupernetRun {
   }
 
  private:
-  // Everything that may still be refused: the text, the sizes.
-  void prepare(const Json& record) {
-    train::check_text(*folder_, record);
-    store::write_json_object(request_.folder / "tokenizer.json", tokens_.tokenizer->to_json());
-    train_ = std::make_unique<data::TokenStream>(tokens_.stream(data::Split::kTrain));
-    batches_ = train::training_batches(recipe_, *train_);
-    // Resolved once: a later version may fill gaps otherwise.
+  // Everything that may still throw: the sizes.
+  void prepare() {
+    // Resolved once: a later version may have other defaults.
     const fs::path settings = request_.folder / "settings.json";
     result_.settings = fs::exists(settings)
                            ? settings_before(settings)
                            : resolved(request_.settings, static_cast<int64_t>(recipe_.model.letters().size()),
-                                      recipe_.training.steps, batches_->segments());
-    static_cast<void>(build_supernet(recipe_, result_.settings, Course(result_.settings)));
+                                      recipe_.training.steps, text_.batches().segments());
+    static_cast<void>(build_supernet(recipe_, result_.settings, SupernetSchedule(result_.settings)));
     store::write_json_object(settings, heed::to_json(result_.settings));
   }
 
@@ -94,15 +83,16 @@ class SupernetRun {
       validate(settings);
       return settings;
     } catch (const Error& error) {
-      throw failure(file.string(), ": ", error.what(), "; is it damaged? Move it away to have it made again");
+      throw damaged_error(file.string(), ": ", error.what(),
+                          "; is it damaged? Move it away to make it again");
     }
   }
 
   fs::path folder_of(int64_t seed) const { return request_.folder / text("seed-", seed); }
 
-  // Every seed of the folder that is done, asked for now or before.
+  // Every finished seed of the folder, requested now or before.
   void gather() {
-    folder_->check_in_place();
+    text_.folder().check_in_place();
     result_.seeds.clear();
     for (const fs::directory_entry& entry : fs::directory_iterator(request_.folder)) {
       if (SeedResult::is_in(entry.path()))
@@ -120,26 +110,23 @@ class SupernetRun {
   BlockTimes times() const {
     const fs::path file = request_.folder / "block_times.json";
     if (!fs::exists(file)) {
-      const BlockTimes measured = block_times(
-          recipe_, result_.settings.letters, request_.profile, [&](const ProfileProgress& progress) {
-            observer_.profiling(progress);
-            if (observer_.stop()) throw Error("interrupted; the same command goes on", kInterrupted);
-          });
+      const BlockTimes measured = block_times(recipe_, result_.settings.letters, request_.profile,
+                                              [&](const ProfileProgress& progress) {
+                                                observer_.profiling(progress);
+                                                observer_.check_stop();
+                                              });
       store::write_json_object(file, heed::to_json(measured));
     }
     return from_json<BlockTimes>(store::read_json_object(file), file.string());
   }
 
   void run_seed(int64_t seed, int64_t nth) {
-    SeedRun run(recipe_, seed, result_.settings, result_.times, *train_, folder_of(seed),
+    SeedRun run(recipe_, seed, result_.settings, result_.times, text_.training_tokens(), folder_of(seed),
                 [&](const std::string& sentence) { observer_.note(sentence); });
-    const int64_t first = run.progress().step;
-    const double begin = now_seconds();
-    double saved = begin;
+    train::RunClock clock(run.progress().step, request_.save_seconds);
     while (!run.done()) {
       const Turn turn = run.step();
-      const double rate =
-          static_cast<double>(run.progress().step - first) / std::max(1e-9, now_seconds() - begin);
+      const double rate = clock.steps_per_second(run.progress().step);
       const int64_t steps = result_.settings.steps,
                     left = steps - run.progress().step + (request_.seeds - nth - 1) * steps;
       observer_.step({seed, nth + 1, request_.seeds, run.progress().step, steps, run.done(),
@@ -147,23 +134,20 @@ class SupernetRun {
                       rate * static_cast<double>(recipe_.training.batch * recipe_.training.length),
                       static_cast<double>(left) / rate});
       const bool stopped = !run.done() && observer_.stop();
-      if (run.done() || stopped || now_seconds() - saved > request_.save_seconds) {
-        folder_->check_in_place();
+      if (run.done() || stopped || clock.is_time_to_save()) {
+        text_.folder().check_in_place();
         run.save();
-        saved = now_seconds();
+        clock.saved();
       }
-      if (stopped) throw Error("interrupted; the same command goes on", kInterrupted);
+      if (stopped) throw train::interrupted_run();
     }
     run.write_result();
   }
 
   const SupernetRequest& request_;
   SupernetObserver& observer_;
-  spec::Recipe recipe_;
-  train::CorpusTokens tokens_;
-  std::unique_ptr<store::RunFolder> folder_;
-  std::unique_ptr<data::TokenStream> train_;
-  std::unique_ptr<data::Batches> batches_;
+  train::TextRun text_;
+  const spec::Recipe& recipe_;
   SupernetResult result_;
 };
 
@@ -208,7 +192,7 @@ Json to_json(const SupernetResult& result) {
 }
 
 SupernetResult run_supernet(const SupernetRequest& request, SupernetObserver& observer) {
-  if (request.seeds < 1) throw usage_error("supernet: ", request.seeds, " seeds; give one at least");
+  if (request.seeds < 1) throw usage_error("supernet: ", request.seeds, " seeds; give at least one");
   return SupernetRun(request, observer).run();
 }
 

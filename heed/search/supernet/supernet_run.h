@@ -1,9 +1,9 @@
-// A search by supernet from text to strings: several seeds one after the other, each resumable at any moment
-// and the same however often it was interrupted.
+// A supernet from text to strings: several seeds one after the other, each resumable at any moment, with the
+// same result however often it was interrupted.
 //
 //   config.json, run.json, lock, tokenizer.json   of the whole (store/run_folder.h)
 //   settings.json           the search's settings, resolved
-//   block_times.json        seconds of each block, where latency counts
+//   block_times.json        seconds of each block, with a latency term
 //   supernet.json           what all seeds of the folder found: strings, slices, means and spreads
 //   probabilities.svg       the mean over the seeds
 //   seed-N/                 seed_run.h
@@ -36,13 +36,10 @@ struct SupernetReport {
   double tokens_per_second = 0, seconds_left = 0;  // of all seeds
 };
 
-class SupernetObserver {
+class SupernetObserver : public train::ResumableObserver {
  public:
-  virtual ~SupernetObserver() = default;
-  virtual void note(const std::string& sentence) = 0;
   virtual void profiling(const ProfileProgress& progress) = 0;
   virtual void step(const SupernetReport& report) = 0;
-  virtual bool stop() = 0;
 };
 
 // Mean and standard deviation over seeds; the latter 0 for one.
@@ -54,12 +51,12 @@ Spread spread_of(const std::vector<double>& values);
 struct SupernetResult {
   SupernetSettings settings;      // resolved
   std::vector<SeedResult> seeds;  // all that are done in the folder
-  BlockTimes times;               // where latency counted
+  BlockTimes times;               // with a latency term
 };
 // How often a letter was chosen in each third of the layers.
 std::array<Spread, 3> slice_spread(const SupernetResult& result, char letter);
 
-// Interrupted: an Error (kInterrupted) once everything is saved; the same request goes on.
+// If interrupted, throws an interrupted Error once everything is saved; the same request resumes.
 SupernetResult run_supernet(const SupernetRequest& request, SupernetObserver& observer);
 
 // The folder's supernet.json.

@@ -1,7 +1,8 @@
-// The page around the views: who made it, which kinds of runs there are, which one is looked at.
+// The page around the views: which version made it, which kinds of runs there are, which one is shown.
 
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { HeedDocument, Run } from "./document.ts";
+import { use_letters } from "./letters.ts";
 import { type Connection, useDocument } from "./load.ts";
 import { Guard, Note, Nothing, Picker } from "./parts.tsx";
 import { apply_scheme, ThemeProvider, useSchemeChoice } from "./theme.ts";
@@ -41,6 +42,7 @@ export function App() {
   const [scheme, change_scheme] = useSchemeChoice();
   useLayoutEffect(() => apply_scheme(scheme), [scheme]);
   const { document, connection, problem } = loaded;
+  if (document) use_letters(document.letters);
   return (
     <ThemeProvider value={scheme}>
       <header class="page-head">
@@ -105,7 +107,7 @@ function Pages({ document }: { document: HeedDocument }) {
         {view ? (
           <Page key={view.path} view={view} runs={document.runs.filter((run) => run.kind === view.kind)} chosen={place.run} />
         ) : (
-          <Nothing>{unreadable.length > 0 ? "None of the runs could be read." : "This report has no runs. Give heed report the folders of some."}</Nothing>
+          <Nothing>{unreadable.length > 0 ? "None of the runs could be read." : "This report has no runs. Give heed report the folders of runs."}</Nothing>
         )}
       </main>
     </>
@@ -141,12 +143,12 @@ function Page({ view, runs, chosen }: { view: View; runs: Run[]; chosen: string 
 
 const states: Record<Run["state"], string> = {
   done: "done",
-  "going on": "still going on",
+  running: "still running",
   stopped: "stopped before its end",
   empty: "empty: it has recorded nothing yet",
 };
 
-// Where runs stand together in one view, its own table names them; here are only those that have something to say.
+// If a view shows all runs at once, its own table names them; only those with problems are listed here.
 function RunHead({ run, short }: { run: Run; short: boolean }) {
   return (
     <>

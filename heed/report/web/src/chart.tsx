@@ -1,4 +1,4 @@
-// The one place that knows ECharts' life: made with the element, resized with it, coloured by the theme, disposed.
+// The lifecycle of ECharts: created with the element, resized with it, coloured by the theme, disposed.
 // The element of a chart has the property `chart`, the ECharts instance: a browser test finds the pixel of a point by
 //   document.querySelector("[data-testid=pareto]").chart.convertToPixel({ seriesId: "front" }, [x, y])
 
@@ -36,7 +36,7 @@ export interface ChartElement extends HTMLDivElement {
 interface ChartProperties {
   option: Option;
   height: number;
-  label: string; // what a reader who cannot see it is told
+  label: string; // for screen readers
   testid: string;
   on_pick?: (event: ECElementEvent) => void;
   on_drawn?: (chart: EChartsType) => void; // after each change and resize
@@ -71,7 +71,7 @@ export function Chart({ option, height, label, testid, on_pick, on_drawn, elemen
     };
   }, []);
 
-  // Zoom is the data zoom's own and stays; what else an earlier option said must not shine through.
+  // Zoom belongs to the data zoom and is kept; nothing else of an earlier option may remain.
   useLayoutEffect(() => {
     const chart = target.current!.chart!;
     chart.setOption(
@@ -94,7 +94,7 @@ function tooltip_style(colours: Colours) {
   };
 }
 
-// What a tooltip says, line by line. ECharts takes strings as HTML; an element of text nodes shows names as they are.
+// The lines of a tooltip. ECharts treats strings as HTML; an element of text nodes shows names unchanged.
 export function tooltip_text(lines: string[]): HTMLElement {
   const box = document.createElement("div");
   for (const line of lines) {
@@ -134,7 +134,7 @@ export function x_axis(colours: Colours, { name, format, ...further }: AxisSetti
   };
 }
 
-// The name stands above the axis, so that it needs no width of a narrow page.
+// The name is above the axis, so that it takes no width on a narrow page.
 export function y_axis(colours: Colours, { name, format, ...further }: AxisSettings) {
   const style = axis_style(colours);
   return {

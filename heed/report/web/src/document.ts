@@ -1,11 +1,19 @@
-// What heed hands to the page: one document with any number of runs. heed/report/*_view.cpp write it; a number
-// that is not known is null. Losses are nats per token, times milliseconds or seconds as named, sizes bytes.
+// The document that heed gives to the page, with any number of runs. heed/report/*_view.cpp write it; an unknown
+// number is null. Losses are nats per token, times milliseconds or seconds as named, sizes bytes.
 
 export interface HeedDocument {
   version: string; // of heed
   made: string; // UTC, "2026-11-16 12:30:00"
-  change?: number; // of a live document: what it knows; later changes come as events
+  change?: number; // of a live document: the last change in it; later changes come as events
+  letters: Letter[]; // heed's table of blocks
   runs: Run[];
+}
+
+export interface Letter {
+  letter: string;
+  name: string; // "self-attention"
+  identity: boolean; // its block returns its input
+  sizes: { name: string; title: string }[]; // that differ from block to block
 }
 
 export type Run = SearchRun | RankingRun | SupernetRun | TrainingRun | DeviceRun | UnreadableRun;
@@ -13,7 +21,7 @@ export type Run = SearchRun | RankingRun | SupernetRun | TrainingRun | DeviceRun
 interface AnyRun {
   name: string; // of the folder; unique in the document
   path: string; // as it was given
-  state: "done" | "going on" | "stopped" | "empty";
+  state: "done" | "running" | "stopped" | "empty";
   problems: string[]; // sentences on what is missing or damaged; the rest is shown
 }
 
@@ -22,13 +30,11 @@ export interface UnreadableRun extends AnyRun {
   kind: "unreadable";
 }
 
-// One block of a model, or what stands around its blocks. ms: in a segment of `length` tokens.
+// One block of a model, or the frame around its blocks. ms: in a segment of `length` tokens.
 export interface Block {
-  letter: string; // s f i r a
+  letter: string;
   width: number;
-  heads: number | null;
-  inner: number | null;
-  projection: number | null;
+  sizes: Record<string, number>; // by name, those that the letter has
   parameters: number;
   bytes: number; // of weights and state
   ms: number | null;
@@ -42,7 +48,7 @@ export interface Frame {
   ms: number | null;
 }
 
-// A model that was measured whole, also if others then proved better or it broke a limit.
+// A model that was measured as a whole, even if others proved better or it exceeded a limit.
 export interface FoundModel {
   name: string;
   role: "model" | "baseline";
@@ -50,14 +56,14 @@ export interface FoundModel {
   score: number;
   decoder: number;
   total: number; // parameters
-  predicted_ms: number | null; // of baselines nothing is predicted
+  predicted_ms: number | null; // null for baselines
   measured_ms: number;
   low_ms: number; // 10th and
   high_ms: number; // 90th percentile
   planned_bytes: number;
   measured_bytes: number;
   arch: string; // "(sf)x4"
-  frame: number; // places in SearchRun.frames and .blocks
+  frame: number; // indices into SearchRun.frames and .blocks
   blocks: number[];
   train: string; // the command that trains it; "" if the search left no recipe for it
   // From training runs of the same document with the same model; "valid" parts of their texts.
@@ -84,7 +90,7 @@ export interface SearchRun extends AnyRun {
     total: number[];
     frame: number[];
     blocks: number[][];
-    front: number[]; // places of those on the frontier of score, latency and memory
+    front: number[]; // indices of those on the frontier of score, latency and memory
   };
   models: FoundModel[];
   hypervolume: { evaluations: number[]; volume: number[] };
@@ -92,7 +98,7 @@ export interface SearchRun extends AnyRun {
 
 export interface RankingRun extends AnyRun {
   kind: "ranking";
-  begun: number; // models of it that are trained, or on the way; 0 if they come from a table
+  begun: number; // models that are trained or in training; 0 if they come from a table
   models: { id: string; perplexity: number; latency_ms: number | null; arch: string; total: number }[];
   percents: number[]; // 10, 20, .. 100
   proxies: {
@@ -111,7 +117,7 @@ export interface SupernetRun extends AnyRun {
   letters: string;
   layers: number;
   steps: number;
-  weights_only: number; // first iterations, with logits at rest
+  weights_only: number; // first iterations, in which logits do not change
   unit: Unit;
   seeds: {
     seed: number;
@@ -127,7 +133,7 @@ export interface SupernetRun extends AnyRun {
       probabilities: number[][][]; // [time][layer][letter]
     };
     slices: Record<string, number>[]; // letter -> blocks, in each third of the layers
-    losses: { step: number[]; loss: number[] }; // thinned, with the lowest and the highest of every stretch
+    losses: { step: number[]; loss: number[] }; // thinned, with the lowest and the highest of every interval
   }[];
   slices: Record<string, { mean: number; deviation: number }[]>; // letter -> thirds, over the seeds
 }
@@ -142,9 +148,9 @@ export interface TrainingRun extends AnyRun {
   unit: Unit;
   steps: number; // that are planned
   text: string; // file or folder it learns from
-  // Of a long run the steps that are the lowest or the highest of their stretch in something, some two thousand.
+  // Of a long run about two thousand steps: those with the lowest or highest value of an interval.
   series: {
-    recorded: number; // steps there are
+    recorded: number; // number of steps
     step: number[];
     loss: number[];
     norm: number[];
@@ -153,9 +159,9 @@ export interface TrainingRun extends AnyRun {
     seconds: number[]; // spent in steps
     tokens_per_second: number[];
   };
-  // Thinned likewise, to some thousand.
+  // Thinned likewise, to about a thousand.
   valid: { recorded: number; step: number[]; loss: number[]; tokens: number[]; seconds: number[]; best: boolean[] };
-  samples: { step: number; text: string }[]; // some two hundred at most
+  samples: { step: number; text: string }[]; // about two hundred at most
   samples_recorded: number;
 }
 
@@ -181,9 +187,7 @@ export interface DeviceProfile {
     length: number; // tokens
     letter: string; // "" for a frame
     width: number;
-    heads: number | null;
-    inner: number | null;
-    projection: number | null;
+    sizes: Record<string, number>; // of a block
     vocabulary: number | null; // of a frame
     embedding_width: number | null;
     ms: number;
@@ -196,7 +200,7 @@ export interface DeviceProfile {
 
 // `heed serve` sends this for each run that has changed, as the data of a server-sent event named "run".
 export interface RunEvent {
-  place: number; // in `runs`
+  place: number; // index in `runs`
   made: string; // as in the document
   run: Run;
 }

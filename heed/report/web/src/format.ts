@@ -1,4 +1,4 @@
-// Numbers as people read them, with their units. What is not known is a dash.
+// Numbers as people read them, with their units. Unknown values are a dash.
 
 import type { Unit } from "./document.ts";
 
@@ -29,7 +29,7 @@ const steps = [
 // 5.72 M, 67.1 k, -2.84: parameters and scores.
 export function count(value: Known): string {
   if (!known(value)) return dash;
-  // 999.95 k would be rounded to "1000 k", which nobody reads with ease.
+  // 999.95 k would be rounded to "1000 k", which is hard to read.
   const step = steps.find((step) => Math.abs(value) >= step.size * 0.9995);
   return step ? `${digits(value / step.size)} ${step.sign}` : digits(value);
 }
@@ -80,7 +80,7 @@ export function whole(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
-// Losses are nats per token; over bytes or characters they are told in bits, over words as perplexity.
+// Losses are nats per token; over bytes or characters they are shown in bits, over words as perplexity.
 export function in_unit(loss: Known, unit: Unit): number {
   if (!known(loss)) return NaN;
   return unit === "bpc" ? loss / Math.LN2 : Math.exp(loss);

@@ -1,5 +1,5 @@
-// Where the document comes from: written into the page, or from the server that the page came from, which then
-// sends every run that changes.
+// Loads the document: from the page itself, or from the server of the page, which then sends every run that
+// changes.
 
 import { useEffect, useState } from "preact/hooks";
 import type { HeedDocument, RunEvent } from "./document.ts";
@@ -9,7 +9,7 @@ export type Connection = "none" | "live" | "lost";
 export interface Loaded {
   document: HeedDocument | null;
   connection: Connection;
-  problem: string; // why there is no document; "" while it may still come
+  problem: string; // why there is no document; "" while it is loading
 }
 
 const retry_ms = 2000;
@@ -28,7 +28,7 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Calls `change` with all that has become known so far. Returns what ends it.
+// Calls `change` with everything known so far. Returns a function that stops it.
 function follow(change: (update: (before: Loaded) => Loaded) => void): () => void {
   let source: EventSource | null = null;
   let timer = 0;
@@ -45,7 +45,7 @@ function follow(change: (update: (before: Loaded) => Loaded) => void): () => voi
       change((before) => (before.document ? { ...before, document: with_run(before.document, event) } : before));
     });
     source.onopen = () => change((before) => ({ ...before, connection: "live", problem: "" }));
-    // A new connection begins with a new document.
+    // A new connection starts with a new document.
     source.onerror = () => lose("the server does not answer");
   };
   const connect = async () => {

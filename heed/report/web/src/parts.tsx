@@ -1,4 +1,4 @@
-// Small pieces that all views are made of.
+// Small components that all views use.
 
 import { Component, type ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
@@ -11,7 +11,7 @@ export function Note({ children, testid }: { children: ComponentChildren; testid
   );
 }
 
-// Nothing to show is said, with the reason.
+// Says that there is nothing to show, and why.
 export function Nothing({ children }: { children: ComponentChildren }) {
   return (
     <p class="nothing" data-testid="nothing">
@@ -154,7 +154,7 @@ export function Table<Row>({ columns, rows, testid, label }: { columns: Column<R
   );
 }
 
-// A view that fails says so and leaves the rest of the page alone. A new `of` is a new try.
+// A view that fails shows a message and does not affect the rest of the page. A new `of` tries again.
 export class Guard extends Component<{ of: unknown; children: ComponentChildren }, { failed: unknown; of: unknown }> {
   override state = { failed: null as unknown, of: this.props.of };
 

@@ -1,7 +1,8 @@
-// Colours, for HTML and canvas alike: style.css knows them as variables of the same names.
+// Colours for HTML and canvas: style.css has them as variables of the same names.
 
 import { createContext, options } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
+import { letter_place } from "./letters.ts";
 
 export type Scheme = "light" | "dark";
 
@@ -9,14 +10,14 @@ export interface Colours {
   page: string;
   surface: string;
   text: string;
-  quiet: string; // text of second rank
+  quiet: string; // secondary text
   line: string;
   accent: string;
   warning: string;
-  faded: string; // points that are out of the limits
-  // Okabe and Ito's palette, told apart by readers of all kinds of colour vision; symbols and dashes differ as well.
+  faded: string; // points outside the limits
+  // Okabe and Ito's palette, distinguishable with any colour vision; symbols and dashes differ as well.
   series: string[];
-  ramp: string[]; // viridis, from little to much, without the end that drowns in the page
+  ramp: string[]; // viridis, from low to high, without the end that is too close to the background
 }
 
 const light: Colours = {
@@ -52,8 +53,8 @@ export const dashes: ("solid" | "dashed" | "dotted")[] = ["solid", "dashed", "do
 
 // The same letter has the same colour in every view.
 export function letter_colour(letter: string, colours: Colours): string {
-  const place = "sfraxyz".indexOf(letter);
-  return letter === "i" || place < 0 ? colours.quiet : colours.series[place]!;
+  const place = letter_place(letter);
+  return place < 0 ? colours.quiet : turn(colours.series, place);
 }
 
 // Text on a coloured cell.
@@ -82,7 +83,7 @@ const prefers_dark = matchMedia("(prefers-color-scheme: dark)");
 const printing = matchMedia("print");
 const kept_under = "heed-report-scheme";
 
-// Storage may be forbidden to a page that was opened from a file.
+// A page opened from a file may have no access to storage.
 function kept_scheme(): Scheme | null {
   try {
     const kept = localStorage.getItem(kept_under);
@@ -99,7 +100,7 @@ function keep_scheme(scheme: Scheme): void {
   }
 }
 
-// A browser that is about to print takes the page as it is when the listener returns, so it cannot wait for a frame.
+// A browser prints the page as it is when the listener returns, so it cannot wait for a frame.
 function at_once(change: () => void): void {
   const usual = options.debounceRendering;
   options.debounceRendering = (render) => render();

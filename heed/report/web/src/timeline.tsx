@@ -1,9 +1,9 @@
-// Moments in a row and a slider over them.
+// A slider over a sequence of moments.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 
-// The place that is looked at: the last one, also when more come, until another is chosen.
+// The index shown: the last one, even when more are added, until another is chosen.
 export function useMoment(count: number): [number, (place: number) => void] {
   const [place, set_place] = useState<number | null>(null);
   const last = count - 1;
@@ -18,7 +18,7 @@ interface Properties {
   testid: string;
   move: (place: number) => void;
   before?: ComponentChildren; // beside the slider
-  children: ComponentChildren; // what is said of the moment
+  children: ComponentChildren; // the description of the moment
 }
 
 export function Timeline({ at, count, label, value, testid, move, before, children }: Properties) {

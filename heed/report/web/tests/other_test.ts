@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { use_letters } from "../src/letters.ts";
 import { bytes, count, digits, in_unit, milliseconds, percent, seconds, signed_percent, whole } from "../src/format.ts";
 import { cells_of, grouped, measure_of, type Piece } from "../src/views/machine/pieces.ts";
 import { moment_at, place_at } from "../src/views/supernet/course.ts";
@@ -47,15 +48,17 @@ test("a moment is the last record up to it, and the mean of seeds", () => {
 });
 
 test("pieces stand in a table of their letter", () => {
+  use_letters([
+    { letter: "s", name: "self-attention", identity: false, sizes: [{ name: "heads", title: "heads" }] },
+    { letter: "f", name: "feed-forward", identity: false, sizes: [{ name: "inner", title: "inner width" }] },
+  ]);
   const piece: Piece = {
     what: "block",
     backbone: "txl",
     length: 64,
     letter: "f",
     width: 128,
-    heads: null,
-    inner: 512,
-    projection: null,
+    sizes: { inner: 512 },
     vocabulary: null,
     embedding_width: null,
     ms: 2,
@@ -64,7 +67,7 @@ test("pieces stand in a table of their letter", () => {
     gflop: 0.1,
     date: "",
   };
-  const groups = grouped([piece, { ...piece, width: 64 }, { ...piece, what: "frame" }, { ...piece, letter: "s", inner: null, heads: 4 }]);
+  const groups = grouped([piece, { ...piece, width: 64 }, { ...piece, what: "frame" }, { ...piece, letter: "s", sizes: { heads: 4 } }]);
   assert.deepEqual(groups.map((group) => [group.letter, group.size]), [["f", "inner"], ["s", "heads"]]);
   assert.deepEqual(cells_of(groups[0]!, "ms", null), { widths: [64, 128], sizes: [512], cells: [[1, 0, 2, 0], [0, 0, 2, 1]] });
   assert.equal(measure_of(piece, "share", 100), 0.5);

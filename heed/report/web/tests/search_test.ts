@@ -10,7 +10,7 @@ import { fitting, place_labels } from "../src/views/search/labels.ts";
 import { ticks, widened } from "../src/views/search/quantities.ts";
 import { arch_of, name_of, rows_of } from "../src/views/search/rows.ts";
 
-const block = (letter: string) => ({ letter, width: 8, heads: null, inner: null, projection: null, parameters: 1, bytes: 4, ms: 1 });
+const block = (letter: string) => ({ letter, width: 8, sizes: {}, parameters: 1, bytes: 4, ms: 1 });
 const model = { picks: [], decoder: 1, total: 2, predicted_ms: 2, low_ms: 1, high_ms: 3, planned_bytes: 20, measured_bytes: 21, arch: "", frame: 0, train: "", trained: [] };
 const run: SearchRun = {
   kind: "search",

@@ -14,7 +14,7 @@ export interface View {
   kind: Run["kind"];
   path: string; // in the location's hash
   title: string;
-  together: boolean; // shows all runs of its kind at once, not one that is chosen
+  together: boolean; // shows all runs of its kind at once, not one of them
   show: ComponentType<{ runs: Run[] }>;
 }
 

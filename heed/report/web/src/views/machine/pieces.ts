@@ -1,6 +1,7 @@
 // Pieces of a device's profile, sorted into tables: one for each backbone, length and letter.
 
 import type { DeviceProfile } from "../../document.ts";
+import { size_names } from "../../letters.ts";
 
 export type Piece = DeviceProfile["pieces"][number];
 
@@ -10,7 +11,7 @@ export interface Grouped {
   backbone: string;
   length: number;
   letter: string;
-  size: "inner" | "heads" | "projection" | null; // what its rows differ in
+  size: string | null; // what its rows differ in
   pieces: Piece[];
 }
 
@@ -24,13 +25,14 @@ export function grouped(pieces: Piece[]): Grouped[] {
     groups.set(name, group);
   }
   for (const group of groups.values()) {
-    const varies = (size: "inner" | "heads" | "projection") => group.pieces.some((piece) => piece[size] !== null);
-    group.size = (["inner", "projection", "heads"] as const).find(varies) ?? null;
+    const names = size_names(group.letter);
+    const varies = (size: string) => new Set(group.pieces.map((piece) => piece.sizes[size])).size > 1;
+    group.size = names.find(varies) ?? names[0] ?? null;
   }
   return [...groups.values()];
 }
 
-// null where it is not known.
+// null if it is unknown.
 export function measure_of(piece: Piece, measure: Measure, peak_gflops: number | null): number | null {
   if (measure === "ms") return piece.ms;
   if (!(piece.ms > 0)) return null;
@@ -45,12 +47,12 @@ function ascending(values: Iterable<number>): number[] {
 export interface Cells {
   widths: number[];
   sizes: number[];
-  // [place of width, place of size, value, place of piece]; of several pieces in a cell the last one measured
+  // [index of width, index of size, value, index of piece]; of several pieces in a cell the last one measured
   cells: [number, number, number, number][];
 }
 
 export function cells_of(group: Grouped, measure: Measure, peak_gflops: number | null): Cells {
-  const size_of = (piece: Piece) => (group.size === null ? 0 : (piece[group.size] ?? 0));
+  const size_of = (piece: Piece) => (group.size === null ? 0 : (piece.sizes[group.size] ?? 0));
   const widths = ascending(group.pieces.map((piece) => piece.width));
   const sizes = ascending(group.pieces.map(size_of));
   const cells = new Map<string, [number, number, number, number]>();

@@ -1,10 +1,10 @@
-// The device, and what each piece of a model takes on it.
+// The device, and the time of each piece of a model on it.
 
 import { useMemo, useState } from "preact/hooks";
 import { axis_style, Chart, type ECElementEvent, type Option, tooltip_text } from "../../chart.tsx";
 import type { DeviceProfile, DeviceRun } from "../../document.ts";
 import { bytes, digits, milliseconds, percent, plain } from "../../format.ts";
-import { letter_meaning } from "../../letters.ts";
+import { letter_meaning, size_title } from "../../letters.ts";
 import { Choice, type Column, Nothing, Panel, Picker, Table } from "../../parts.tsx";
 import { readable_on, useColours } from "../../theme.ts";
 import { cells_of, type Grouped, grouped, type Measure, measure_of, type Piece } from "./pieces.ts";
@@ -54,7 +54,7 @@ function Profile({ profile }: { profile: DeviceProfile }) {
           <p class="about">
             {measure === "ms" && "Median time of a block for one segment."}
             {measure === "share" && `Floating-point operations per second, as a share of the ${plain(profile.peak_gflops)} GFLOP/s that matrix products reach here.`}
-            {measure === "spread" && "From the 10th to the 90th percentile, as a share of the median: how far a time can be trusted."}
+            {measure === "spread" && "From the 10th to the 90th percentile, as a share of the median: how reliable a time is."}
           </p>
           <div class="columns">
             {groups.map((group) => (
@@ -78,7 +78,7 @@ function Facts({ profile }: { profile: DeviceProfile }) {
   const { device } = profile;
   const facts: [string, string][] = [
     ["processor", device.cpu],
-    ["cores", `${device.cores}, of them allowed ${device.allowed}`],
+    ["cores", `${device.cores}, ${device.allowed} allowed`],
     ["threads", `${device.threads}`],
     ["instructions", device.instructions],
     ["matrix products by", device.products],
@@ -98,8 +98,6 @@ function Facts({ profile }: { profile: DeviceProfile }) {
   );
 }
 
-const size_titles = { inner: "inner width", heads: "heads", projection: "projection" };
-
 function cell_text(value: number, measure: Measure): string {
   return measure === "ms" ? digits(value, 2) : `${digits(value * 100, 2)}%`;
 }
@@ -110,7 +108,7 @@ function Pieces({ group, measure, peak_gflops }: { group: Grouped; measure: Meas
   const option = useMemo((): Option => {
     const style = axis_style(colours);
     const values = cells.map((cell) => cell[2]);
-    // Times differ by powers of ten; their colours go by the logarithm.
+    // Times differ by powers of ten; colours use the logarithm.
     const shade = (value: number) => (measure === "ms" ? Math.log(Math.max(value, 1e-6)) : value);
     const low = Math.min(...values);
     const high = Math.max(...values);
@@ -123,7 +121,7 @@ function Pieces({ group, measure, peak_gflops }: { group: Grouped; measure: Meas
         ...style,
         type: "category",
         data: group.size === null ? ["all"] : sizes.map(String),
-        name: group.size === null ? "" : size_titles[group.size],
+        name: group.size === null ? "" : size_title(group.size),
         nameTextStyle: { color: colours.text, align: "left", padding: [0, 0, 0, -50] },
         splitLine: { show: false },
       },
@@ -133,7 +131,7 @@ function Pieces({ group, measure, peak_gflops }: { group: Grouped; measure: Meas
           const piece = group.pieces[(event.value as number[])[3]!]!;
           const share = measure_of(piece, "share", peak_gflops);
           return tooltip_text([
-            `width ${piece.width}${group.size ? `, ${size_titles[group.size]} ${piece[group.size]}` : ""}`,
+            `width ${piece.width}${group.size ? `, ${size_title(group.size)} ${piece.sizes[group.size] ?? "?"}` : ""}`,
             `${milliseconds(piece.ms)} (${milliseconds(piece.low_ms)} to ${milliseconds(piece.high_ms)})`,
             `${digits(piece.gflop)} GFLOP${share === null ? "" : `, ${percent(share)} of the peak`}`,
             `measured ${piece.date}`,
@@ -155,9 +153,9 @@ function Pieces({ group, measure, peak_gflops }: { group: Grouped; measure: Meas
       ],
     };
   }, [group, widths, sizes, cells, measure, peak_gflops, colours]);
-  if (cells.length === 0) return <Nothing>Nothing is known of this for these pieces.</Nothing>;
+  if (cells.length === 0) return <Nothing>This is unknown for these pieces.</Nothing>;
   return (
-    <Chart option={option} height={100 + 26 * Math.max(2, sizes.length)} label={`${measure_titles[measure]} by width${group.size ? ` and ${size_titles[group.size]}` : ""}`} testid="pieces" />
+    <Chart option={option} height={100 + 26 * Math.max(2, sizes.length)} label={`${measure_titles[measure]} by width${group.size ? ` and ${size_title(group.size)}` : ""}`} testid="pieces" />
   );
 }
 

@@ -1,4 +1,4 @@
-// Scores that need no training, held against what training came to.
+// Scores that need no training, compared with the results of training.
 
 import { useMemo } from "preact/hooks";
 import { Chart, type ECElementEvent, grid, type Option, tooltip_text, x_axis, y_axis } from "../../chart.tsx";
@@ -14,12 +14,12 @@ export function ProxiesView({ runs }: { runs: RankingRun[] }) {
   if (run.models.length === 0 && run.state !== "empty" && run.state !== "done") {
     return (
       <Nothing>
-        This ranking {run.state === "going on" ? "is under way" : "was stopped"}
+        This ranking {run.state === "running" ? "is running" : "was stopped"}
         {run.begun > 0 && `, at model ${run.begun}`}. Scores are shown here when all models are trained.
       </Nothing>
     );
   }
-  if (run.models.length === 0) return <Nothing>This ranking has no trained models to judge scores by.</Nothing>;
+  if (run.models.length === 0) return <Nothing>This ranking has no trained models to compare scores with.</Nothing>;
   if (run.proxies.length === 0) return <Nothing>No score has been computed for the {run.models.length} models of this ranking.</Nothing>;
   return (
     <>

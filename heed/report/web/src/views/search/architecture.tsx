@@ -3,14 +3,14 @@
 import { useState } from "preact/hooks";
 import type { Block, Frame } from "../../document.ts";
 import { bytes, count, milliseconds, percent } from "../../format.ts";
-import { letter_meaning } from "../../letters.ts";
+import { letter_meaning, sizes_text } from "../../letters.ts";
 import { letter_colour, useColours } from "../../theme.ts";
 import { fold } from "./fold.ts";
 
 interface Properties {
   blocks: Block[];
   frame: Frame | null;
-  shared: boolean[] | null; // by block: does the model it is compared with have it too
+  shared: boolean[] | null; // by block: whether the model it is compared with has it too
 }
 
 export function Architecture({ blocks, frame, shared }: Properties) {
@@ -66,12 +66,7 @@ export function Architecture({ blocks, frame, shared }: Properties) {
 function BlockRow({ block, only_here, whole_ms }: { block: Block; only_here: boolean; whole_ms: number }) {
   const colours = useColours();
   const colour = letter_colour(block.letter, colours);
-  const sizes = [
-    `width ${block.width}`,
-    block.heads !== null && `${block.heads} heads`,
-    block.inner !== null && `inner ${block.inner}`,
-    block.projection !== null && `projection ${block.projection}`,
-  ];
+  const sizes = [`width ${block.width}`, ...sizes_text(block)];
   return (
     <div class={only_here ? "block only-here" : "block"}>
       <span class="letter" style={{ borderColor: colour, color: colour }}>
@@ -79,7 +74,7 @@ function BlockRow({ block, only_here, whole_ms }: { block: Block; only_here: boo
       </span>
       <div>
         <div>
-          {letter_meaning(block.letter)}, {sizes.filter(Boolean).join(", ")}
+          {letter_meaning(block.letter)}, {sizes.join(", ")}
           {only_here && <em class="tag">only here</em>}
         </div>
         <div class="quiet">

@@ -1,4 +1,4 @@
-// Points by the thousand: one large series for each colour or size, since ECharts draws a large series in one style.
+// Thousands of points: one large series for each colour or size, since ECharts draws a large series in one style.
 
 import type { LegendEntry } from "../../parts.tsx";
 import type { Colours } from "../../theme.ts";
@@ -18,7 +18,7 @@ export interface Third {
   shown_as: "colour" | "size";
 }
 
-// Equal numbers of rows in each part, so that every colour is seen however skewed the values are.
+// Equal numbers of rows in each part, so that every colour is visible however skewed the values are.
 export function quantiles(values: Float64Array, rows: Int32Array, parts: number): number[] {
   const sorted = Float64Array.from(rows, (row) => values[row]!)
     .filter(Number.isFinite)
@@ -56,7 +56,7 @@ export function clouds_of(rows: Rows, kept: Uint8Array, third: Third | null, fro
   const size = many ? 3 : 6;
   const opacity = many ? 0.3 : 0.55;
   const faded: Cloud = { id: "out of limits", rows: out, colour: colours.faded, size: many ? 2 : 4, opacity: 0.35 };
-  const faded_entry = { colour: colours.faded, mark: "●", text: "out of the limits" };
+  const faded_entry = { colour: colours.faded, mark: "●", text: "outside the limits" };
   if (!third) {
     const parts = front === "apart" ? split(inside, 2, (row) => rows.on_front[row]!) : [inside];
     const clouds = parts.map((list, part): Cloud => {

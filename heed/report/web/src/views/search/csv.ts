@@ -2,7 +2,7 @@
 
 import { model_of, name_of, arch_of, type Rows } from "./rows.ts";
 
-// A field that begins like a formula is one to a spreadsheet, wherever the name came from.
+// A spreadsheet treats a field that starts like a formula as one, so it is escaped.
 export function field(value: string | number | null): string {
   if (value === null || (typeof value === "number" && !Number.isFinite(value))) return "";
   if (typeof value === "number") return String(value);

@@ -1,4 +1,4 @@
-// Drags on the chart: a box of pixels, or a turn. Large series have no places that ECharts' own brush could ask for.
+// Drags on the chart: a box of pixels, or a turn. ECharts' own brush does not support large series.
 
 import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// Which rows stay: limits, the box drawn in the chart, the words typed; and their order in the table.
+// Which rows are shown: limits, the box drawn in the chart, the words typed; and their order in the table.
 
 import type { SearchRun } from "../../document.ts";
 import { model_of, name_of, type Rows } from "./rows.ts";
@@ -30,7 +30,7 @@ export function both(left: Uint8Array, right: Uint8Array | null): Uint8Array {
   return right ? left.map((value, row) => value & (right[row] ?? 0)) : left;
 }
 
-// Every word has to occur.
+// Every word must occur.
 export function matching(rows: Rows, kept: Uint8Array, words: string): Int32Array {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   const texts = wanted.length > 0 ? rows.search_text() : [];

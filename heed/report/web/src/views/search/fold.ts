@@ -3,10 +3,10 @@
 export interface Group<Item> {
   items: Item[];
   times: number;
-  start: number; // place of its first item
+  start: number; // index of its first item
 }
 
-// At each place the repetition that covers most, the shortest of equals. Not always the shortest text, but what
+// At each index the repetition that covers most; of equals, the shortest. Not always the shortest text, but what
 // people write.
 export function fold<Item>(sequence: readonly Item[]): Group<Item>[] {
   const groups: Group<Item>[] = [];
@@ -34,7 +34,7 @@ function longest_repetition<Item>(sequence: readonly Item[], start: number): { p
   return best;
 }
 
-// Which places of two sequences belong to their longest common subsequence.
+// Which indices of two sequences belong to their longest common subsequence.
 export function common<Item>(left: readonly Item[], right: readonly Item[]): { left: boolean[]; right: boolean[] } {
   const lengths = Array.from({ length: left.length + 1 }, () => new Array<number>(right.length + 1).fill(0));
   for (let i = left.length - 1; i >= 0; i -= 1) {

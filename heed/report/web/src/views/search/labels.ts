@@ -1,4 +1,4 @@
-// Names beside points, so that none covers another or a mark: of a few places around the point the first that is free.
+// Labels beside points, so that none covers another or a mark: the first free one of a few positions around the point.
 
 import type { Point } from "./series.ts";
 
@@ -14,8 +14,8 @@ export interface Sheet {
   width: number;
   height: number;
   pixel: (point: Point) => Point;
-  taken: Rectangle[]; // by what is drawn besides
-  lines: Rectangle[]; // that a name crosses only if it finds no other place
+  taken: Rectangle[]; // by other elements
+  lines: Rectangle[]; // that a label crosses only if there is no other position
 }
 
 export interface Placed {
@@ -69,7 +69,7 @@ export function fitting(text: string, keep: "beginning" | "end", sheet: Sheet): 
   return keep === "beginning" ? `${text.slice(0, most - 1)}…` : `…${text.slice(1 - most)}`;
 }
 
-// By label, or null for those that find no place; earlier ones choose first. `marks` are never covered.
+// By label, or null for those without a position; earlier ones choose first. `marks` are never covered.
 export function place_labels(labels: { point: Point; text: string }[], marks: Point[], sheet: Sheet): (Placed | null)[] {
   const taken = [...sheet.taken, ...marks.map((mark) => around(sheet.pixel(mark)))];
   return labels.map(({ point, text }) => {

@@ -1,6 +1,6 @@
-// Limits as lines over the chart, to be dragged. A limit that is not set waits at the edge where it takes nothing away.
-// They are elements and not graphics of ECharts: fingers get a wide grip, and tests a name. Keyboards have the inputs.
-// Lines are drawn behind the chart, where they strike out no label, and gripped before it.
+// Limits as draggable lines over the chart. An unset limit is at the edge, where it excludes nothing.
+// They are elements, not ECharts graphics: fingers get a wide handle, and tests a name. Keyboards use the inputs.
+// Lines are drawn behind the chart, where they cover no label; their handles are in front of it.
 
 import type { EChartsType } from "../../chart.tsx";
 import type { Limited, Limits } from "./filter.ts";

@@ -5,7 +5,7 @@ import { digits } from "../../format.ts";
 import type { Limited, Limits } from "./filter.ts";
 import { type Quantity, range_of } from "./quantities.ts";
 
-// Three digits in the quantity's unit, so that what is shown is what filters.
+// Three digits in the quantity's unit, so that the value shown is the value that filters.
 export function nice(value: number, quantity: Quantity): number {
   return Number((value / quantity.scale).toPrecision(3)) * quantity.scale;
 }
@@ -52,7 +52,7 @@ const slider_steps = 200;
 function LimitInput({ name, quantity, limit, set_limit }: InputProperties) {
   const range = useMemo(() => range_of([quantity.values], false) ?? { low: 0, high: 1 }, [quantity]);
   const at_least = quantity.better === "more";
-  // Where no limit is: costs at the upper end, the score at the lower.
+  // Without a limit: costs at the upper end, the score at the lower.
   const resting = at_least ? 0 : slider_steps;
   const logarithmic = range.low > 0 && range.high / range.low > 20;
   const value_at = (step: number) => {
@@ -63,7 +63,7 @@ function LimitInput({ name, quantity, limit, set_limit }: InputProperties) {
     const share = logarithmic ? Math.log(Math.max(value, range.low) / range.low) / Math.log(range.high / range.low) : (value - range.low) / (range.high - range.low || 1);
     return Math.round(Math.max(0, Math.min(1, share)) * slider_steps);
   };
-  // While it is typed a number is not written anew: "1." would become "1".
+  // While a number is typed it is not rewritten: "1." would become "1".
   const [draft, write] = useState<string | null>(null);
   const typed = (text: string) => {
     write(text);

@@ -93,7 +93,7 @@ function Model({ rows, row, shared, titled }: { rows: Rows; row: number; shared:
         )}
         <dt>parameters</dt>
         <dd>
-          {count(rows.total[row])}, of them in the decoder {count(rows.decoder[row])}
+          {count(rows.total[row])}, {count(rows.decoder[row])} in the decoder
         </dd>
         {model?.trained.map((one) => (
           <>
@@ -108,7 +108,7 @@ function Model({ rows, row, shared, titled }: { rows: Rows; row: number; shared:
   );
 }
 
-// For a shell, whatever is in the path.
+// Quoted for a shell.
 function shell_word(word: string): string {
   return /^[\w./][\w./+,:@%-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -120,7 +120,7 @@ function training_command(rows: Rows, row: number): string {
 
 function Command({ text }: { text: string }) {
   const [state, change] = useState<"" | "copied" | "not allowed; select the text">("");
-  // Pages that were opened from a file have no clipboard of their own in some browsers.
+  // In some browsers pages opened from a file have no clipboard.
   const copy = () => {
     const done = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard"));
     done.then(

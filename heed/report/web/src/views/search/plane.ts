@@ -1,4 +1,4 @@
-// The flat drawing: two quantities, their frontier as a line, and how far measurements spread.
+// The flat drawing: two quantities, their frontier as a line, and the spread of measurements.
 
 import { grid, type Option, x_axis, y_axis } from "../../chart.tsx";
 import type { FoundModel } from "../../document.ts";
@@ -24,7 +24,7 @@ export interface Drawing {
   rows_by_series: RowsBySeries;
 }
 
-// In units of the axis, over everything that is drawn whatever the limits are: axes stay while limits move.
+// In units of the axis, over everything that is drawn whatever the limits: axes do not change while limits move.
 export function extent(axis: Axis, models: FoundModel[]): Range {
   const { quantity, logarithmic } = axis;
   const measured = models.flatMap((model) => (quantity.name === "latency" ? [model.low_ms, model.high_ms] : [quantity.measured(model)]));
@@ -44,7 +44,7 @@ export interface PlaneSettings {
 export function plane_of(rows: Rows, kept: Uint8Array, settings: PlaneSettings, chosen: Chosen, colours: Colours): Drawing {
   const { x, y, ranges, third, limit, size } = settings;
   const of_model = (model: FoundModel): Point => [x.quantity.measured(model) / x.quantity.scale, y.quantity.measured(model) / y.quantity.scale];
-  // Only predictions stand against a score; what was trained was also timed.
+  // Only predictions are drawn against a score; trained models were also timed.
   const trained = y.quantity.name === "ppl" || y.quantity.name === "bpc";
   const of_row = (row: number): Point => {
     const model = trained ? model_of(rows, row) : null;
@@ -109,7 +109,7 @@ export function plane_of(rows: Rows, kept: Uint8Array, settings: PlaneSettings, 
   return { option, legend, place: of_row, rows_by_series };
 }
 
-// Pieces of one line with gaps between: a series of bars of its own would be another chart type to carry.
+// Parts of one line with gaps between: a separate bar series would add another chart type to the bundle.
 function error_bars(models: FoundModel[], x: Axis, places: Places, colours: Colours) {
   const shown = x.quantity.name === "latency" ? models.filter((model) => places.of_model(model).every(Number.isFinite)) : [];
   return {

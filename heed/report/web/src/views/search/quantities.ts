@@ -1,4 +1,4 @@
-// What can stand on an axis, colour a point or be limited.
+// Quantities for an axis, for the colour of points or for limits.
 
 import { bytes, count, in_unit, milliseconds, plain } from "../../format.ts";
 import type { FoundModel, Unit } from "../../document.ts";
@@ -16,13 +16,13 @@ export interface Quantity {
   better: Better;
   format: (value: number) => string;
   values: Float64Array;
-  // Of a model that was measured whole.
+  // Of a model that was measured as a whole.
   measured: (model: FoundModel) => number;
 }
 
 const mebibyte = 1024 * 1024;
 
-// The best of what a model was trained to, in this unit.
+// The best loss of a trained model, in this unit.
 function trained(model: FoundModel, unit: Unit): number {
   const losses = model.trained.filter((one) => one.unit === unit).map((one) => in_unit(one.loss, unit));
   return losses.length > 0 ? Math.min(...losses) : NaN;
@@ -121,7 +121,7 @@ export function range_of(lists: Iterable<number>[], logarithmic: boolean): Range
   return low <= high ? { low, high } : null;
 }
 
-// A little air around the range; a single value gets some as well.
+// A margin around the range, also for a single value.
 export function widened({ low, high }: Range, logarithmic: boolean): Range {
   if (logarithmic) {
     const factor = high > low ? (high / low) ** 0.05 : 1.5;

@@ -1,23 +1,23 @@
 // The models of a search as columns of numbers: twenty thousand of them are filtered and drawn at every move of a
-// limit, so no object stands for a row.
+// limit, so rows are not objects.
 
 import type { Block, FoundModel, Frame, SearchRun } from "../../document.ts";
 import { fold } from "./fold.ts";
 
-// First the candidates, then measured models that are none of them, then baselines.
+// First the candidates, then measured models that are not candidates, then baselines.
 export interface Rows {
   run: SearchRun;
   count: number;
   models: number; // without baselines
   score: Float64Array;
   latency: Float64Array; // predicted; measured where nothing is predicted
-  known_latency: Float64Array; // measured, or else predicted: what limits are held against
+  known_latency: Float64Array; // measured, or else predicted; limits apply to this
   memory: Float64Array;
   decoder: Float64Array;
   total: Float64Array;
-  found: Int32Array; // place in run.models, or -1
+  found: Int32Array; // index in run.models, or -1
   on_front: Uint8Array;
-  search_text: () => string[]; // in lower case, made when it is first asked for
+  search_text: () => string[]; // in lower case, made on first use
 }
 
 function key(frame: number, blocks: number[]): string {
@@ -86,7 +86,7 @@ export function frame_of(rows: Rows, row: number): Frame | null {
   return rows.run.frames[model_of(rows, row)?.frame ?? rows.run.candidates.frame[row] ?? -1] ?? null;
 }
 
-// Candidates have no names but their turn in the search.
+// Candidates are named by their number in the search.
 export function name_of(rows: Rows, row: number): string {
   return model_of(rows, row)?.name ?? `#${row + 1}`;
 }

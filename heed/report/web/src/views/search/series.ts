@@ -10,7 +10,7 @@ import { arch_of, model_of, name_of, type Rows } from "./rows.ts";
 
 export type Point = [number, number];
 
-// Where a row stands, in units of the axes; a model's mark stands where it was measured.
+// The position of a row, in units of the axes; a model's mark is where it was measured.
 export interface Places {
   of_row: (row: number) => Point;
   of_model: (model: FoundModel) => Point;

@@ -1,4 +1,4 @@
-// What the reader chooses about the drawing.
+// The settings of the drawing.
 
 import { Choice, Picker } from "../../parts.tsx";
 import type { Quantity, QuantityName } from "./quantities.ts";
@@ -14,7 +14,7 @@ export interface Settings {
   drag: "select" | "zoom" | "turn";
 }
 
-// Scores of small models beside those of large ones need a logarithm to be told apart.
+// A logarithm separates the scores of small models beside those of large ones.
 const far_apart = 20;
 
 export function first_settings(scores: Float64Array): Settings {
@@ -44,7 +44,7 @@ export function SettingsControls({ settings, quantities, change }: Properties) {
   const heights = named(["score", "ppl", "bpc"]);
   const thirds = named(["score", "latency", "memory", "decoder", "total"]).filter((one) => one.value !== settings.x && one.value !== settings.y);
   const score = quantities.find((one) => one.name === "score")!;
-  // A setting as a switch; `also` is what a new value changes besides.
+  // A setting as a switch; `also` is what else a new value changes.
   const choice = <Name extends keyof Settings>(
     name: Name,
     title: string,

@@ -1,4 +1,4 @@
-// How the search went, and how far its predictions can be trusted.
+// The progress of the search, and the accuracy of its predictions.
 
 import { useMemo } from "preact/hooks";
 import { Chart, type ECElementEvent, grid, type Option, tooltip_text, x_axis, y_axis } from "../../chart.tsx";
@@ -103,7 +103,7 @@ export function Predictions({ run }: { run: SearchRun }) {
   return (
     <Panel title="Predicted and measured latency" testid="predictions-panel">
       {models.length === 0 ? (
-        <Nothing>No model has been measured whole yet.</Nothing>
+        <Nothing>No model has been measured as a whole yet.</Nothing>
       ) : (
         <>
           <p data-testid="prediction-error">

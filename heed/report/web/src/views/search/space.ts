@@ -1,5 +1,5 @@
-// The turned drawing: score, latency and memory in an orthographic projection of our own. echarts-gl would bring half a
-// megabyte and WebGL and is not made for ECharts 6; three axes and points need a rotation and two flat axes.
+// The 3D drawing: score, latency and memory in our own orthographic projection. echarts-gl would add half a megabyte
+// and WebGL and does not support ECharts 6; three axes and points need only a rotation and two flat axes.
 
 import type { Option } from "../../chart.tsx";
 import type { Colours } from "../../theme.ts";
@@ -46,7 +46,7 @@ export function space_of(rows: Rows, kept: Uint8Array, axes: SpaceAxes, angles: 
   const back = along(axes.memory, ranges.memory);
   const project = projection(angles);
   const of_row = (row: number): Point => project(across(rows.latency[row]!), up(rows.score[row]!), back(rows.memory[row]!));
-  // A corner of the cube is sqrt(3) from its middle, whatever the angles; the names of the axes stand outside.
+  // A corner of the cube is sqrt(3) from its middle, whatever the angles; the names of the axes are outside.
   const reach = 1.95;
   const half_width = Math.max(reach, (reach * width) / height);
   const half_height = Math.max(reach, (reach * height) / width);
@@ -97,7 +97,7 @@ function label_side([, height]: Point): "top" | "bottom" {
   return height > 0 ? "top" : "bottom";
 }
 
-// Names near an edge of the chart run towards its middle.
+// Labels near an edge of the chart extend towards its middle.
 function label_anchor([across]: Point, half_width: number): "left" | "center" | "right" {
   if (across < -half_width / 2) return "left";
   return across > half_width / 2 ? "right" : "center";

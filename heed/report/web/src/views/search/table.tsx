@@ -1,4 +1,4 @@
-// The models as a table. Only the rows in sight exist: twenty thousand would keep the browser busy for seconds.
+// The models as a table. Only visible rows exist: twenty thousand would keep the browser busy for seconds.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -68,7 +68,7 @@ export function ModelTable({ rows, places, order, chosen, on_order, on_select }:
     scroll(0);
   }, [order, places.length]);
 
-  if (places.length === 0) return <Nothing>No model is left. Loosen a limit, clear the box or the words.</Nothing>;
+  if (places.length === 0) return <Nothing>No model matches. Loosen a limit, or clear the box or the words.</Nothing>;
   const first = Math.max(0, Math.min(Math.floor(top / row_height) - rows_around, places.length - 1));
   const last = Math.min(places.length, first + rows_in_sight + 2 * rows_around);
   const on_key = (event: KeyboardEvent, place: number, row: number) => {

@@ -20,7 +20,7 @@ const nothing_chosen: Chosen = { selected: null, pinned: null };
 export function SearchView({ runs }: { runs: SearchRun[] }) {
   const run = runs[0]!;
   if (run.candidates.score.length === 0 && run.models.length === 0) {
-    return <Nothing>This search has no candidates {run.state === "going on" ? "yet" : "on record"}. They are shown here as soon as it has evaluated some.</Nothing>;
+    return <Nothing>This search has no candidates {run.state === "running" ? "yet" : "on record"}. They are shown here as soon as it has evaluated some.</Nothing>;
   }
   return <Search run={run} />;
 }
@@ -41,8 +41,8 @@ function Search({ run }: { run: SearchRun }) {
   const shown = places.reduce((sum, row) => sum + Number(row < rows.models), 0);
   const baselines = rows.count - rows.models;
 
-  // Live changes add candidates before the measured models that are none: a choice among those would be another's, and a box
-  // would leave out what is new.
+  // Live changes add candidates before the measured models that are not candidates: a selection among those would
+  // shift to another model, and a box would leave out new ones.
   const evaluated = useRef(run.candidates.score.length);
   useEffect(() => {
     const stays = (row: number | null) => row === null || row < evaluated.current;
@@ -53,7 +53,7 @@ function Search({ run }: { run: SearchRun }) {
 
   const set_limit = (name: Limited, value: number | null) => set_limits((before) => ({ ...before, [name]: value }));
   const select = (row: number) => choose((before) => ({ ...before, selected: row }));
-  // A quantity that is no longer there after a live change must not stay on an axis.
+  // A quantity that a live change removes must not stay on an axis.
   const safe = quantities.some((one) => one.name === settings.y) ? settings : { ...settings, y: "score" as const };
   return (
     <>

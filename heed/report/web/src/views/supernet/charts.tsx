@@ -1,4 +1,4 @@
-// Blocks per third of the layers, and the loss on the way.
+// Blocks per third of the layers, and the loss over time.
 
 import { useMemo } from "preact/hooks";
 import { axis_style, Chart, type ECElementEvent, grid, type Option, tooltip_text, x_axis, y_axis } from "../../chart.tsx";
@@ -12,7 +12,7 @@ type Seed = SupernetRun["seeds"][number];
 
 const thirds = ["first", "middle", "last"];
 
-// A seed has counts; all of them together have a mean and a deviation.
+// A seed has counts; all seeds together have a mean and a deviation.
 interface Slice {
   letter: string;
   means: number[];
@@ -50,7 +50,7 @@ export function Slices({ run, seed }: { run: SupernetRun; seed: Seed | null }) {
       })),
     };
   }, [slices, colours, seed]);
-  if (slices.every((slice) => slice.means.length === 0)) return <Nothing>No seed has come to a string yet.</Nothing>;
+  if (slices.every((slice) => slice.means.length === 0)) return <Nothing>No seed has found a string yet.</Nothing>;
   const columns: Column<Slice>[] = [
     { title: "Block", cell: (slice) => `${slice.letter}, ${letter_meaning(slice.letter)}` },
     ...thirds.map((title, third): Column<Slice> => ({ title: `${title} third`, number: true, cell: (slice) => cell(slice, third) })),

@@ -15,7 +15,7 @@ export function recorded_steps(seeds: Seed[]): number[] {
   return [...new Set(seeds.flatMap((seed) => seed.course.step))].sort((left, right) => left - right);
 }
 
-// Place of the last record up to a step, the first one before that, -1 without any.
+// Index of the last record up to a step, 0 before the first record, -1 without any.
 export function place_at(steps: number[], step: number): number {
   let place = steps.length > 0 ? 0 : -1;
   for (let next = 1; next < steps.length && steps[next]! <= step; next += 1) place = next;

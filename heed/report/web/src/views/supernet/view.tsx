@@ -1,4 +1,4 @@
-// A search that trains: which letter each layer comes to, over time and over seeds.
+// A supernet: which letter each layer chooses, over time and over seeds.
 
 import { useMemo, useState } from "preact/hooks";
 import type { SupernetRun } from "../../document.ts";
@@ -45,7 +45,7 @@ function Found({ run }: { run: SupernetRun }) {
   const columns = useMemo(
     (): Column<Seed>[] => [
       { title: "Seed", number: true, cell: (seed) => seed.seed },
-      { title: "State", cell: (seed) => (seed.done ? (seed.converged ? "done, string at rest" : "done, string still changing") : run.state) },
+      { title: "State", cell: (seed) => (seed.done ? (seed.converged ? "done, string stable" : "done, string still changing") : run.state) },
       { title: `Loss (${run.unit})`, number: true, cell: (seed) => (Number.isNaN(in_unit(seed.loss, run.unit)) ? "–" : loss_text(seed.loss, run.unit)) },
       { title: "By layer", cell: (seed) => <Letters text={seed.by_layer} /> },
       { title: "String", cell: (seed) => <code>{seed.arch || (seed.done ? "nothing but identity" : "–")}</code> },

@@ -82,12 +82,12 @@ export function LossChart({ runs, unit, across, place_of }: Properties & { unit:
   );
 }
 
-// Long runs do not come whole.
+// Long runs are thinned.
 function Thinned({ runs }: { runs: TrainingRun[] }) {
   const long = runs.filter((run) => run.series.recorded > run.series.step.length);
   if (long.length === 0) return null;
   const told = long.map((run) => `${whole(run.series.step.length)} of ${whole(run.series.recorded)} steps of ${run.name}`);
-  return <span data-testid="thinned"> Shown are {told.join(", ")}: the lowest and the highest values of every stretch, and the last.</span>;
+  return <span data-testid="thinned"> Shown are {told.join(", ")}: the lowest and the highest values of every interval, and the last.</span>;
 }
 
 export function SmallChart({ runs, small, across, place_of }: Properties & { small: Small }) {

@@ -1,4 +1,4 @@
-// What a model writes at one step after the other.
+// Samples of a model over its training.
 
 import { useState } from "preact/hooks";
 import type { TrainingRun } from "../../document.ts";

@@ -8,7 +8,7 @@ export type Across = "step" | "tokens" | "seconds";
 export const across_titles: Record<Across, string> = { step: "step", tokens: "tokens read", seconds: "time in steps" };
 export const across_formats: Record<Across, (value: number) => string> = { step: count, tokens: count, seconds };
 
-// A gap is a dash to ECharts.
+// ECharts writes a gap as a dash.
 export type Pair = [number, number | "-"];
 
 function pairs(x: number[], y: ArrayLike<number | null>, map: (value: number | null) => number = (value) => value ?? NaN): Pair[] {
@@ -43,7 +43,7 @@ export function small_points(run: TrainingRun, across: Across, name: Small["name
   return pairs(run.series[across], run.series[name]);
 }
 
-// Place of the best loss on the valid part, -1 without any.
+// Index of the best loss on the valid part, -1 without any.
 export function best_valid(run: TrainingRun): number {
   let best = -1;
   run.valid.loss.forEach((loss, place) => {
@@ -56,7 +56,7 @@ export function last<T>(list: T[]): T | undefined {
   return list[list.length - 1];
 }
 
-// The highest value worth seeing: the first losses of a run are far above all that matters.
+// The highest value worth showing: the first losses of a run are far above the rest.
 export function ceiling(points: Pair[][]): number | undefined {
   const tops = points.flatMap((list) => {
     const values = list.map(([, value]) => value).filter((value) => value !== "-");

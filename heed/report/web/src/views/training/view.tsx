@@ -1,4 +1,4 @@
-// Training runs over each other.
+// Training runs in one chart.
 
 import { useState } from "preact/hooks";
 import type { TrainingRun, Unit } from "../../document.ts";

@@ -1,4 +1,4 @@
-#include "heed/search/supernet/course.h"
+#include "heed/search/supernet/schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace heed::search {
 namespace {
 
-// Turns follow the epochs of a text where so many fit into the tuning; otherwise there are so many turns.
+// Cycles are epochs of the text if at least kLeastEpochs fit into the tuning; otherwise there are kCycles.
 constexpr int64_t kLeastEpochs = 5, kCycles = 10;
 // Temperatures that single precision can divide by.
 constexpr double kColdest = 1e-4, kHottest = 1e6;
@@ -22,13 +22,13 @@ void validate(const SupernetSettings& s) {
   };
   if (s.letters.size() < 2)
     throw usage_error("supernet: letters is '", s.letters,
-                      "'; a choice needs two at least, such as sfi or sfira");
-  if (spec::parse_arch(s.letters) != s.letters)  // which says what is no letter
+                      "'; a choice needs at least two, such as sfi or sfira");
+  if (spec::parse_arch(s.letters) != s.letters)  // throws if one is not a letter
     throw usage_error("supernet: letters is '", s.letters, "'; write them plainly, such as sfi");
   for (size_t i = 0; i < s.letters.size(); ++i) {
     if (s.letters.find(s.letters[i]) != i)
       throw usage_error("supernet: letters is '", s.letters, "'; '", s.letters[i],
-                        "' is there twice, each may be there once");
+                        "' appears twice, each letter may appear once");
   }
   if (s.layers < -1 || s.layers == 0)
     refuse("layers", s.layers, "positive, or -1 for as many as the recipe has blocks");
@@ -55,7 +55,7 @@ void validate(const SupernetSettings& s) {
   const bool weighs = s.alpha > 0 && (s.beta > 0 || s.latency_term == LatencyTerm::kPower);
   if (s.latency_term != LatencyTerm::kNone && !weighs)
     throw usage_error("supernet: a latency term with alpha ", s.alpha, " and beta ", s.beta,
-                      " leaves no loss to descend; both must be positive");
+                      " leaves no loss to minimise; both must be positive");
   if (!(s.epoch_factor > 0 && s.epoch_factor <= 1)) refuse("epoch_factor", s.epoch_factor, "in (0, 1]");
   for (const auto& [name, value] : {std::pair{"unchanged", s.unchanged}, {"least_tuning", s.least_tuning}}) {
     if (!(value >= 0 && value <= 1)) refuse(name, value, "in [0, 1]");
@@ -65,7 +65,7 @@ void validate(const SupernetSettings& s) {
 SupernetSettings resolved(SupernetSettings s, int64_t layers, int64_t updates, int64_t segments) {
   validate(s);
   if (s.layers < 0) s.layers = layers;
-  // The published search tunes as long as the model is trained for, after a quarter as many.
+  // The published search tunes for as many iterations as the model is trained, after a quarter as many.
   if (s.steps < 0) {
     if (s.weights_only < 0) s.weights_only = updates / 4;
     s.steps = updates + s.weights_only;
@@ -77,14 +77,14 @@ SupernetSettings resolved(SupernetSettings s, int64_t layers, int64_t updates, i
   return s;
 }
 
-Course::Course(const SupernetSettings& settings)
+SupernetSchedule::SupernetSchedule(const SupernetSettings& settings)
     : settings_(settings),
       first_theta_(settings.cycle - std::clamp<int64_t>(std::llround(settings.theta_share *
                                                                      static_cast<double>(settings.cycle)),
                                                         1, settings.cycle - 1)) {
   if (settings.weights_only >= settings.steps)
     throw usage_error(
-        "supernet: logits rest for the first ", settings.weights_only, " of ", settings.steps,
+        "supernet: logits do not change for the first ", settings.weights_only, " of ", settings.steps,
         " iterations, so nothing would be chosen; give a smaller --weights-only or more --steps");
   if (theta_updates() == 0)
     throw usage_error("supernet: in ", settings.steps,
@@ -97,7 +97,7 @@ Course::Course(const SupernetSettings& settings)
                       "; give a larger --epoch-factor or --cycle, or anneal by iteration");
 }
 
-int64_t Course::thetas_before(int64_t step) const {
+int64_t SupernetSchedule::thetas_before(int64_t step) const {
   const auto from_start = [&](int64_t n) {
     return n / settings_.cycle * (settings_.cycle - first_theta_) +
            std::max<int64_t>(0, n % settings_.cycle - first_theta_);
@@ -105,7 +105,7 @@ int64_t Course::thetas_before(int64_t step) const {
   return step <= settings_.weights_only ? 0 : from_start(step) - from_start(settings_.weights_only);
 }
 
-Turn Course::at(int64_t step) const {
+Turn SupernetSchedule::at(int64_t step) const {
   const int64_t tuned = step - settings_.weights_only;
   const bool theta = tuned >= 0 && step % settings_.cycle >= first_theta_;
   const int64_t thetas = thetas_before(step);
@@ -120,7 +120,7 @@ Turn Course::at(int64_t step) const {
   return {theta, 1 + (theta ? thetas : step - thetas), temperature};
 }
 
-bool Course::converged(int64_t changed, int64_t step) const {
+bool SupernetSchedule::converged(int64_t changed, int64_t step) const {
   const auto tuned = static_cast<double>(step - settings_.weights_only),
              all = static_cast<double>(settings_.steps - settings_.weights_only);
   return settings_.unchanged > 0 && tuned >= settings_.least_tuning * all && tuned > 0 &&

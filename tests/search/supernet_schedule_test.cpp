@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "heed/search/supernet/charts.h"
-#include "heed/search/supernet/course.h"
+#include "heed/search/supernet/schedule.h"
 
 namespace heed::search {
 namespace {
@@ -13,34 +13,35 @@ SupernetSettings published() {
   return resolved(s, 0, 0, 4200);
 }
 
-TEST(SupernetCourse, IsThePublishedOne) {
-  const Course course(published());
-  for (const int64_t step : {0, 4199, 9999}) EXPECT_FALSE(course.at(step).theta) << step;
+TEST(SupernetSchedule, IsThePublishedOne) {
+  const SupernetSchedule schedule(published());
+  for (const int64_t step : {0, 4199, 9999}) EXPECT_FALSE(schedule.at(step).theta) << step;
   // An epoch of 4200 segments; the last 840 of each update the logits, once the weights have had their start.
-  for (const int64_t step : {11760, 12599, 15960, 16799, 49999}) EXPECT_TRUE(course.at(step).theta) << step;
-  for (const int64_t step : {10000, 11759, 12600, 15959, 49559}) EXPECT_FALSE(course.at(step).theta) << step;
-  EXPECT_EQ(course.theta_updates(), 8000);
+  for (const int64_t step : {11760, 12599, 15960, 16799, 49999}) EXPECT_TRUE(schedule.at(step).theta) << step;
+  for (const int64_t step : {10000, 11759, 12600, 15959, 49559})
+    EXPECT_FALSE(schedule.at(step).theta) << step;
+  EXPECT_EQ(schedule.theta_updates(), 8000);
 }
 
-TEST(SupernetCourse, CountsItsUpdatesByKind) {
+TEST(SupernetSchedule, CountsItsUpdatesByKind) {
   for (const int64_t weights_only : {0, 3, 10, 17}) {
     SupernetSettings s;
     s.layers = 2, s.steps = 60, s.weights_only = weights_only, s.cycle = 7, s.theta_share = 0.4;
-    const Course course(s);
+    const SupernetSchedule schedule(s);
     int64_t weights = 0, thetas = 0;
     for (int64_t step = 0; step < s.steps; ++step) {
-      const Turn turn = course.at(step);
+      const Turn turn = schedule.at(step);
       EXPECT_EQ(turn.theta, step >= weights_only && step % 7 >= 4) << step;
       EXPECT_EQ(turn.number, turn.theta ? ++thetas : ++weights) << step;
     }
-    EXPECT_EQ(course.theta_updates(), thetas);
-    EXPECT_EQ(course.weight_updates(), weights);
+    EXPECT_EQ(schedule.theta_updates(), thetas);
+    EXPECT_EQ(schedule.weight_updates(), weights);
   }
 }
 
-TEST(SupernetCourse, TemperatureFallsToWhereFbnetEnds) {
+TEST(SupernetSchedule, TemperatureFallsToWhereFbnetEnds) {
   SupernetSettings s = published();
-  const Course by_iteration(s);
+  const SupernetSchedule by_iteration(s);
   EXPECT_EQ(by_iteration.at(0).temperature, 5);
   EXPECT_EQ(by_iteration.at(10000).temperature, 5);
   // 40,000 iterations by exp(-9.0e-5) each.
@@ -48,13 +49,13 @@ TEST(SupernetCourse, TemperatureFallsToWhereFbnetEnds) {
   EXPECT_NEAR(by_iteration.at(49999).temperature, 0.137, 1e-9);
   // The trap: by epoch it would stay at 3.3 after nine of them.
   s.anneal = Anneal::kEpoch;
-  const Course by_epoch(s);
+  const SupernetSchedule by_epoch(s);
   EXPECT_NEAR(by_epoch.at(49999).temperature, 5 * std::pow(0.956, 9), 1e-12);
   EXPECT_EQ(by_epoch.at(14199).temperature, 5);
   EXPECT_NEAR(by_epoch.at(14200).temperature, 5 * 0.956, 1e-12);
 }
 
-TEST(SupernetCourse, AShortSearchHasTenCycles) {
+TEST(SupernetSchedule, AShortSearchHasTenCycles) {
   SupernetSettings s;
   s.layers = 4;
   EXPECT_EQ(resolved(s, 9, 1000, 1 << 20).cycle, 100);
@@ -64,7 +65,7 @@ TEST(SupernetCourse, AShortSearchHasTenCycles) {
   EXPECT_EQ(resolved(s, 9, 1000, 50).layers, 9);
 }
 
-TEST(SupernetCourse, TunesAsLongAsTheRecipeTrainsUnlessStepsAreGiven) {
+TEST(SupernetSchedule, TunesAsLongAsTheRecipeTrainsUnlessStepsAreGiven) {
   SupernetSettings s = resolved({}, 32, 40000, 4200);
   EXPECT_EQ(s.steps, 50000);
   EXPECT_EQ(s.weights_only, 10000);
@@ -76,15 +77,15 @@ TEST(SupernetCourse, TunesAsLongAsTheRecipeTrainsUnlessStepsAreGiven) {
   EXPECT_EQ(resolved(s, 32, 40000, 50).weights_only, 200);
 }
 
-TEST(SupernetCourse, ConvergedWhenTheStringStaysForMostOfTheTuning) {
+TEST(SupernetSchedule, ConvergedWhenTheStringStaysForMostOfTheTuning) {
   SupernetSettings s = published();
-  const Course course(s);
-  EXPECT_FALSE(course.converged(12000, 18000));  // three quarters of 8000, but less than half of the tuning
-  EXPECT_TRUE(course.converged(15000, 30000));
-  EXPECT_FALSE(course.converged(15001, 30000));
-  EXPECT_TRUE(course.converged(0, 30000));  // never changed
+  const SupernetSchedule schedule(s);
+  EXPECT_FALSE(schedule.converged(12000, 18000));  // three quarters of 8000, but less than half of the tuning
+  EXPECT_TRUE(schedule.converged(15000, 30000));
+  EXPECT_FALSE(schedule.converged(15001, 30000));
+  EXPECT_TRUE(schedule.converged(0, 30000));  // never changed
   s.unchanged = 0;
-  EXPECT_FALSE(Course(s).converged(0, 50000));
+  EXPECT_FALSE(SupernetSchedule(s).converged(0, 50000));
 }
 
 TEST(SupernetChoice, TheFirstOfEqualsWinsAndIdentityIsDropped) {
@@ -130,28 +131,28 @@ TEST(SupernetSettingsTest, NonsenseIsRefusedByName) {
     s.layers = 4, s.steps = 100;
     change(s);
     try {
-      Course{resolved(s, 4, 100, 50)};
+      SupernetSchedule{resolved(s, 4, 100, 50)};
       ADD_FAILURE() << "accepted: " << part;
     } catch (const Error& error) {
-      EXPECT_EQ(error.code(), kUsage);
+      EXPECT_EQ(error.kind(), ErrorKind::kUsage);
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   };
-  refused([](auto& s) { s.letters = "s"; }, "letters is 's'; a choice needs two");
-  refused([](auto& s) { s.letters = ""; }, "a choice needs two");
-  refused([](auto& s) { s.letters = "sxf"; }, "'x' is no block at character 2");
+  refused([](auto& s) { s.letters = "s"; }, "letters is 's'; a choice needs at least two");
+  refused([](auto& s) { s.letters = ""; }, "a choice needs at least two");
+  refused([](auto& s) { s.letters = "sxf"; }, "'x' is not a block at character 2");
   refused([](auto& s) { s.letters = "s(fi)"; }, "write them plainly");
-  refused([](auto& s) { s.letters = "sfs"; }, "'s' is there twice");
+  refused([](auto& s) { s.letters = "sfs"; }, "'s' appears twice");
   refused([](auto& s) { s.layers = 0; }, "layers is 0");
   refused([](auto& s) { s.layers = -2; }, "layers is -2");
   refused([](auto& s) { s.steps = 0; }, "steps is 0");
   refused([](auto& s) { s.final_temperature = 6; }, "final_temperature is 6");
   refused([](auto& s) { s.temperature = 1e-300; }, "temperature is 1e-300");
-  refused([](auto& s) { s.latency_term = LatencyTerm::kPower, s.alpha = 0; }, "no loss to descend");
-  refused([](auto& s) { s.latency_term = LatencyTerm::kLogPower, s.beta = 0; }, "no loss to descend");
+  refused([](auto& s) { s.latency_term = LatencyTerm::kPower, s.alpha = 0; }, "no loss to minimise");
+  refused([](auto& s) { s.latency_term = LatencyTerm::kLogPower, s.beta = 0; }, "no loss to minimise");
   refused([](auto& s) { s.anneal = Anneal::kEpoch, s.epoch_factor = 0.01, s.cycle = 2; },
           "annealing by epoch");
-  refused([](auto& s) { s.weights_only = 100; }, "logits rest for the first 100 of 100 iterations");
+  refused([](auto& s) { s.weights_only = 100; }, "logits do not change for the first 100 of 100 iterations");
   refused([](auto& s) { s.weights_only = 90, s.cycle = 1000; }, "logits would never be updated");
   refused([](auto& s) { s.theta_share = 0; }, "theta_share is 0");
   refused([](auto& s) { s.theta_share = 1; }, "theta_share is 1");

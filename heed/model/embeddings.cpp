@@ -1,0 +1,13 @@
+#include "heed/model/embeddings.h"
+
+namespace heed::model {
+
+// The list of embeddings. A new one adds one line.
+const Registry<EmbeddingEntry>& embeddings() {
+  static const Registry<EmbeddingEntry> list(
+      "embedding",
+      {{"tokens", "a table of tokens, and of positions where they are learned", token_embedding}});
+  return list;
+}
+
+}  // namespace heed::model

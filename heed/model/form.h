@@ -1,0 +1,77 @@
+// The form of a graph: what it computes last, what it keeps of the past, and the form of its weights. The
+// same model is built in different forms for training, scoring and generating.
+#pragma once
+
+#include <cstdint>
+
+#include "heed/spec/model_spec.h"
+#include "heed/spec/training_spec.h"
+
+namespace heed::model {
+
+// What a graph computes last.
+enum class GraphEnd {
+  kLoss,       // losses of all tokens and their mean
+  kScores,     // logits or log-probabilities after every token
+  kNextToken,  // the same after one token of each sequence, given by Inputs::scored_row
+};
+
+enum class WeightForm {
+  kTrained,   // as files hold them, with dropout
+  kPlain,     // as files hold them
+  kObserved,  // as files hold them, and the product of each matrix is a separate value (Model::products)
+  kPacked,    // matrices in the order that products read them; no gradients
+};
+
+// What a graph keeps of earlier runs, besides the cells of recurrences.
+struct Past {
+  enum class Kind {
+    kNone,
+    kMemory,  // each block's input, projected again in every run, as training needs and the papers do
+    kCache,   // keys and values, made once: exact while weights do not change
+  } kind = Kind::kNone;
+  int64_t length = 0;  // M, tokens before the segment that attention sees
+  int64_t rows = 0;    // of each cache; 0: M + T
+};
+inline Past memory(int64_t length) {
+  return {length > 0 ? Past::Kind::kMemory : Past::Kind::kNone, length, 0};
+}
+inline Past cache(int64_t length, int64_t rows = 0) { return {Past::Kind::kCache, length, rows}; }
+
+// Which keys a token sees, and how distances to them are counted.
+struct Protocol {
+  Visible visible = Visible::kAll;
+  int64_t clamp = 0;  // distances beyond this count as this; 0: no limit
+  int64_t reach = 0;  // distances that relative attention knows; 0: M + T
+};
+
+struct GraphForm {
+  GraphEnd end = GraphEnd::kLoss;
+  WeightForm weights = WeightForm::kPlain;
+  Past past = {};
+  Protocol protocol = {};
+  int64_t sequences = 1;  // B
+  int64_t length = 1;     // T
+  int64_t chunks = 1;     // of a batch, each with its own memory
+
+  bool trains() const { return weights == WeightForm::kTrained; }
+  bool packs() const { return weights == WeightForm::kPacked; }
+  bool caches() const { return past.kind == Past::Kind::kCache; }
+  int64_t memory() const { return past.length; }
+  int64_t cache_rows() const { return past.rows ? past.rows : past.length + length; }
+  int64_t distances() const { return protocol.reach ? protocol.reach : past.length + length; }
+};
+
+// One chunk of a batch, with its losses.
+GraphForm training_form(const spec::TrainingSpec& training);
+// A segment of each stream, with its losses. With learned positions nothing is kept: they start again with
+// every segment.
+GraphForm scoring_form(const spec::ModelSpec& model, const spec::EvaluationSpec& protocol,
+                       WeightForm weights);
+// A whole prompt and the scores after it; searches and profiles time this form.
+GraphForm prompt_form(int64_t length);
+// `length` tokens of a text that continues, read one by one or up to `chunk` at once. `memory`: tokens that
+// attention sees before the current one; with learned positions it is the model's context.
+GraphForm generation_form(const spec::ModelSpec& model, int64_t memory, int64_t chunk, int64_t length);
+
+}  // namespace heed::model

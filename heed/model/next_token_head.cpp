@@ -1,0 +1,96 @@
+#include "heed/model/heads.h"
+#include "heed/model/vocabulary.h"
+#include "heed/ops/adaptive_softmax.h"
+#include "heed/ops/linear.h"
+#include "heed/ops/memory.h"
+#include "heed/ops/packed.h"
+#include "heed/ops/softmax_loss.h"
+
+namespace heed::model {
+namespace {
+
+class NextToken {
+ public:
+  NextToken(Builder& builder, const Embedded& embedded)
+      : b_(builder), embedded_(embedded), vocabulary_(builder) {}
+
+  void add(ValueId hidden) {
+    const spec::ModelSpec& spec = b_.spec();
+    Model& model = b_.model();
+    const bool loss = b_.form().end == GraphEnd::kLoss;
+    if (b_.form().end == GraphEnd::kNextToken && b_.form().length > 1)
+      hidden = ops::take_row(b_.graph(), hidden, b_.scored_row());
+    if (loss) b_.targets();
+    const ValueId bias = spec.head.bias ? b_.parameter("output.bias", {spec.embedding.vocabulary},
+                                                       WeightGroup::kOutput, constant(0))
+                                        : kNone;
+    const std::vector<ValueId> words =
+        spec.head.tie_weights ? embedded_.tables : vocabulary_.tables("output.table", WeightGroup::kOutput);
+    vocabulary_.plain() ? plain(hidden, words[0], bias) : adaptive(hidden, words, bias);
+    if (loss) model.loss = ops::mean_loss(b_.graph(), model.losses, b_.targets());
+  }
+
+ private:
+  void plain(ValueId hidden, ValueId words, ValueId bias) {
+    Graph& g = b_.graph();
+    Model& model = b_.model();
+    model.output.clusters = {{0, b_.spec().embedding.vocabulary, words, 0}};
+    if (b_.form().end == GraphEnd::kLoss) {
+      model.losses = ops::softmax_loss(g, hidden, words, bias, b_.targets());
+    } else if (vocabulary_.packs()) {
+      model.scores = ops::packed_linear(g, hidden, words, bias, kNone,
+                                        {Activation::kNone, b_.spec().embedding.vocabulary});
+    } else {
+      model.scores = ops::linear(g, hidden, words, bias, kNone, {Activation::kNone, true, false});
+    }
+  }
+
+  void adaptive(ValueId hidden, const std::vector<ValueId>& words, ValueId bias) {
+    const spec::ModelSpec& spec = b_.spec();
+    ops::AdaptiveSoftmaxInputs inputs{.x = hidden, .bias = bias, .tables = words};
+    if (vocabulary_.clusters() > 1) {
+      const auto others = static_cast<int64_t>(vocabulary_.clusters()) - 1;
+      inputs.cluster_weight = b_.parameter("output.cluster.weight", {others, spec.table_width()},
+                                           WeightGroup::kOutput, vocabulary_.table_initial());
+      inputs.cluster_bias = b_.parameter("output.cluster.bias", {others}, WeightGroup::kOutput, constant(0));
+    }
+    for (size_t i = 0; i < embedded_.projections.size(); ++i)
+      inputs.projections.push_back(
+          spec.ties_projection(i) ? embedded_.projections[i]
+                                  : vocabulary_.projection("output.projection", i, WeightGroup::kOutput));
+    state_output(inputs);
+    // The PyTorch implementations read the head's cluster entries from the end.
+    ops::AdaptiveSoftmaxSettings settings{spec.cluster_ends(), ClusterOrder::kReverse,
+                                          vocabulary_.one_table(), 0};
+    if (b_.form().end == GraphEnd::kLoss) {
+      inputs.rng = vocabulary_.drop_inside(settings);
+      b_.model().losses = ops::adaptive_softmax_loss(b_.graph(), inputs, b_.targets(), settings);
+    } else {
+      b_.model().scores = ops::adaptive_log_probabilities(b_.graph(), inputs, settings);
+    }
+  }
+
+  void state_output(const ops::AdaptiveSoftmaxInputs& inputs) {
+    Output& output = b_.model().output;
+    int64_t begin = 0;
+    for (size_t i = 0; i < vocabulary_.clusters(); ++i) {
+      const size_t table = vocabulary_.one_table() ? 0 : i;
+      const int64_t end = b_.spec().cluster_ends()[i], first_row = vocabulary_.one_table() ? begin : 0;
+      output.clusters.push_back({begin, end, inputs.tables[table], first_row, inputs.projections[table]});
+      begin = end;
+    }
+    output.entries = inputs.cluster_weight;
+  }
+
+  Builder& b_;
+  const Embedded& embedded_;
+  Vocabulary vocabulary_;
+};
+
+}  // namespace
+
+void next_token_head(Builder& builder, ValueId hidden, const Embedded& embedded) {
+  NextToken(builder, embedded).add(hidden);
+}
+
+}  // namespace heed::model

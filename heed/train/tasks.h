@@ -1,0 +1,28 @@
+// The tasks of models: how text becomes batches, and which head scores them. A new task is its file
+// and one line in tasks.cpp.
+#pragma once
+
+#include <memory>
+
+#include "heed/base/registry.h"
+#include "heed/data/batches.h"
+#include "heed/spec/recipe.h"
+
+namespace heed::train {
+
+struct Task {
+  std::string name;
+  const char* meaning;
+  const char* head;  // that it trains (model/heads.h)
+  std::unique_ptr<data::Batches> (*training_batches)(const spec::Recipe& recipe,
+                                                     const data::TokenStream& stream);
+  std::unique_ptr<data::Batches> (*scoring_batches)(const spec::EvaluationSpec& protocol,
+                                                    const data::TokenStream& stream);
+};
+const Registry<Task>& tasks();
+// The task that the model is trained for. Throws if the model has another head.
+const Task& task_of(const spec::ModelSpec& model, const spec::TrainingSpec& training);
+
+Task next_token_task();
+
+}  // namespace heed::train

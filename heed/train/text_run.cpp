@@ -1,0 +1,63 @@
+#include "heed/train/text_run.h"
+
+#include "heed/store/json_file.h"
+#include "heed/train/tasks.h"
+
+namespace heed::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What run.json says about the text, as "data".
+Json text_record(const CorpusTokens& tokens, const fs::path& data) {
+  Json record = {{"path", fs::absolute(data).string()},
+                 {"reader", tokens.corpus.reader()},
+                 {"tokenizer", std::string(tokens.tokenizer->kind())}};
+  for (data::Split split : data::kSplits) {
+    if (tokens.corpus.has(split))
+      record["hash"][enum_name(split)] = text(std::hex, tokens.corpus.part(split).hash());
+  }
+  return record;
+}
+
+CorpusTokens opened(store::RunKind kind, const spec::Recipe& recipe, const fs::path& data,
+                    const fs::path& folder) {
+  store::check_run_kind(folder, kind);  // before tokens are written there
+  return open_tokens(recipe.data, data, folder / "tokenizer.json", folder / "cache");
+}
+
+}  // namespace
+
+TextRun::TextRun(store::RunKind kind, const spec::Recipe& recipe, const fs::path& data,
+                 const fs::path& folder, const std::function<void(const std::string&)>& note)
+    : kind_(kind), data_(data), path_(folder), recipe_(recipe), tokens_(opened(kind, recipe, data, folder)) {
+  for (const std::string& sentence : tokens_.corpus.notes()) note(sentence);
+  if (recipe_.model.embedding.vocabulary == tokens_.tokenizer->size()) return;
+  note(text("the text has a vocabulary of ", tokens_.tokenizer->size(), "; the recipe's ",
+            recipe_.model.embedding.vocabulary, " is replaced by it"));
+  recipe_.model.embedding.vocabulary = tokens_.tokenizer->size();
+}
+
+void TextRun::open(const Json& config, Json record, const std::function<Json(const Json& before)>& today,
+                   const std::function<void()>& prepare) {
+  record["data"] = text_record(tokens_, data_);
+  folder_ = std::make_unique<store::RunFolder>(path_, kind_, config, record, today);
+  folder_->begin([&] {
+    check_text(record["data"]);
+    store::write_json_object(path_ / "tokenizer.json", tokens_.tokenizer->to_json());
+    training_tokens_ = std::make_unique<data::TokenStream>(tokens_.stream(data::Split::kTrain));
+    batches_ = task_of(recipe_.model, recipe_.training).training_batches(recipe_, *training_tokens_);
+    prepare();
+  });
+}
+
+void TextRun::check_text(const Json& record) const {
+  const Json before = folder_->record().value("data", Json());
+  if (!before.is_object())
+    throw usage_error(path_.string(), ": run.json does not say what the text is; is it damaged?");
+  if (before.value("hash", Json()) == record.value("hash", Json())) return;
+  throw usage_error(path_.string(), ": this run was begun with another text (",
+                    before.value("path", Json()).dump(), "); use another folder, or the same text");
+}
+
+}  // namespace heed::train

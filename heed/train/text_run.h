@@ -1,0 +1,45 @@
+// A run that learns from a text, in a folder: the text is opened and the recipe adapted to it; a resumed run
+// must have the same text.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "heed/data/batches.h"
+#include "heed/store/run_folder.h"
+#include "heed/train/corpus_tokens.h"
+
+namespace heed::train {
+
+class TextRun {
+ public:
+  // Opens the text with the vocabulary in the folder, if it already exists, and gives the recipe's model that
+  // many words. `note` gets messages for the user. Throws if the folder is of another kind of run.
+  TextRun(store::RunKind kind, const spec::Recipe& recipe, const std::filesystem::path& data,
+          const std::filesystem::path& folder, const std::function<void(const std::string&)>& note);
+
+  // Opens the folder (store/run_folder.h). `prepare` does what may still throw; if it does, or if the run
+  // was begun with another text, a new folder is emptied.
+  void open(const Json& config, Json record, const std::function<Json(const Json& before)>& today,
+            const std::function<void()>& prepare);
+
+  const spec::Recipe& recipe() const { return recipe_; }
+  const CorpusTokens& tokens() const { return tokens_; }
+  // Once it is open:
+  store::RunFolder& folder() { return *folder_; }
+  const data::TokenStream& training_tokens() const { return *training_tokens_; }
+  data::Batches& batches() { return *batches_; }
+
+ private:
+  void check_text(const Json& record) const;
+
+  store::RunKind kind_;
+  std::filesystem::path data_, path_;
+  spec::Recipe recipe_;
+  CorpusTokens tokens_;
+  std::unique_ptr<store::RunFolder> folder_;
+  std::unique_ptr<data::TokenStream> training_tokens_;
+  std::unique_ptr<data::Batches> batches_;
+};
+
+}  // namespace heed::train
