@@ -23,8 +23,8 @@ spec::Recipe recipe_of(int64_t width) {
   return recipe;
 }
 
-void fill(int64_t, const data::Batch& to) {
-  const auto& [tokens, targets] = to;
+void fill(int64_t, const Batch& to) {
+  const auto tokens = to.ints("tokens"), targets = to.ints("targets");
   for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>(i * i % 204);
   for (size_t i = 0; i < targets.size(); ++i) targets[i] = static_cast<int32_t>((i + 1) * (i + 1) % 204);
 }

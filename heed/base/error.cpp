@@ -2,9 +2,9 @@
 
 namespace heed {
 
-void broken_belief(const char* belief, const char* file, int line) {
-  throw BrokenBelief(
-      text(file, ":", line, ": assertion failed: ", belief, " (an error in heed, please report it)"));
+void assertion_failed(const char* condition, const char* file, int line) {
+  throw AssertionFailed(
+      text(file, ":", line, ": assertion failed: ", condition, " (an error in heed, please report it)"));
 }
 
 }  // namespace heed

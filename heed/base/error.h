@@ -1,7 +1,7 @@
 // Errors and failed assertions.
 //
 // Wrong input throws `Error`: what was asked, what was found, a way out. Wrong code trips HEED_ASSERT, which
-// throws too (`BrokenBelief`), so that `main` can say what happened and nothing ever aborts.
+// throws too (`AssertionFailed`), so that `main` can say what happened and nothing ever aborts.
 #pragma once
 
 #include <sstream>
@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-class BrokenBelief : public std::logic_error {
+class AssertionFailed : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
@@ -67,8 +67,9 @@ Error interrupted_error(const Parts&... parts) {
   return Error(ErrorKind::kInterrupted, text(parts...));
 }
 
-[[noreturn]] void broken_belief(const char* belief, const char* file, int line);
+[[noreturn]] void assertion_failed(const char* condition, const char* file, int line);
 
 }  // namespace heed
 
-#define HEED_ASSERT(belief) ((belief) ? void() : ::heed::broken_belief(#belief, __FILE__, __LINE__))
+#define HEED_ASSERT(condition) \
+  ((condition) ? void() : ::heed::assertion_failed(#condition, __FILE__, __LINE__))

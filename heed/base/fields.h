@@ -40,7 +40,7 @@ std::string enum_name(E value) {
   for (const auto& [known, name] : EnumNames<E>::names) {
     if (known == value) return name;
   }
-  throw BrokenBelief("an enumeration value has no name");
+  throw AssertionFailed("an enumeration value has no name");
 }
 
 template <class E>

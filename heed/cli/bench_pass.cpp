@@ -55,9 +55,9 @@ class Pass {
       once = [&, tokens, targets, step = int64_t{0}](graph::Profile* profile) mutable {
         trainer->step(
             ++step, request_.memory,
-            [&](int64_t, const data::Batch& to) {
-              std::ranges::copy(tokens, to.tokens.begin());
-              std::ranges::copy(targets, to.targets.begin());
+            [&](int64_t, const Batch& to) {
+              std::ranges::copy(tokens, to.ints("tokens").begin());
+              std::ranges::copy(targets, to.ints("targets").begin());
             },
             profile);
       };
@@ -101,13 +101,10 @@ class Pass {
 
   // All logits; with an adaptive vocabulary, whose full logits are never used, the losses.
   std::unique_ptr<measure::TimedModel> build_forward(const spec::ModelSpec& spec, const Subject& subject) {
-    const bool caches = !recompute_ && spec.positions != Positions::kLearned;
-    const model::GraphForm form{
-        .end = spec.adaptive() ? model::GraphEnd::kLoss : model::GraphEnd::kScores,
-        .weights = model::WeightForm::kPacked,
-        .past = caches ? model::cache(request_.memory) : model::memory(request_.memory),
-        .sequences = request_.sequences,
-        .length = request_.length};
+    const auto end = spec.adaptive() ? model::GraphEnd::kLoss : model::GraphEnd::kScores;
+    const model::Segment segment{request_.sequences, request_.length, request_.memory};
+    const model::GraphForm form = recompute_ ? recomputing_form(segment, end, model::WeightForm::kPacked)
+                                             : caching_form(spec, segment, end);
     const model::Source file = [&](const std::string& name, const Tensor& into) {
       subject.folder->read(name, into);
     };

@@ -40,8 +40,9 @@ Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_
   Facts facts;
   const spec::ModelSpec& spec = recipe.model;
   facts.parameters = model::count_parameters(spec);
-  model::GraphForm form{.past = model::memory(memory), .sequences = batch, .length = length};
-  const model::Model plain = count(spec, form, nullptr);
+  const model::Segment segment{batch, length, memory};
+  const model::Model plain =
+      count(spec, recomputing_form(segment, model::GraphEnd::kLoss, model::WeightForm::kPlain), nullptr);
   facts.blocks = plain.block_cost.flops;
   facts.head = plain.output_cost.flops;
   facts.executed = facts.blocks;
@@ -50,9 +51,8 @@ Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_
       facts.executed += 2.0 * static_cast<double>(batch * memory * spec.width) *
                         static_cast<double>(block["heads"] * spec.head_width(block));
   }
-  if (spec.positions != Positions::kLearned) form.past = model::cache(memory);
-  form.weights = model::WeightForm::kPacked;
-  facts.cached = count(spec, form, &facts.inference).block_cost.flops;
+  facts.cached =
+      count(spec, caching_form(spec, segment, model::GraphEnd::kLoss), &facts.inference).block_cost.flops;
   const auto update = train::build_training_graph(spec, recipe.training);
   facts.training = update.flops();
   facts.update = update.memory();

@@ -8,9 +8,9 @@
 namespace heed::cli {
 
 void describe_graph(const spec::ModelSpec& spec, int64_t batch, int64_t length, int64_t memory, bool json) {
-  const model::GraphForm form{
-      .end = model::GraphEnd::kScores, .past = model::memory(memory), .sequences = batch, .length = length};
   graph::Graph graph;
+  const model::GraphForm form =
+      model::recomputing_form({batch, length, memory}, model::GraphEnd::kScores, model::WeightForm::kPlain);
   graph.mark_output(model::build(graph, spec, form).scores);
   graph.tidy();
   const std::vector<spec::Block> blocks = spec.blocks();

@@ -46,13 +46,13 @@ class Eval : public Verb {
         data, data_, subject.folder->path(), temporary ? temporary->path() : std::filesystem::path(cache_));
     for (const std::string& note : tokens.corpus.notes()) std::fprintf(stderr, "%s\n", note.c_str());
     check_vocabulary(subject, *tokens.tokenizer);
-    const data::TokenStream stream = tokens.stream(split);
+    const data::TokenStream& stream = tokens.stream(split);
     // A longer segment than the text would be padding, at a quadratic cost.
     protocol.length = std::clamp<int64_t>(stream.size() / protocol.batch - 1, 1, protocol.length);
-    const auto batches =
-        train::task_of(subject.recipe.model, subject.recipe.training).scoring_batches(protocol, stream);
+    const train::Task& task = train::task_of(subject.recipe.model, subject.recipe.training);
+    const auto batches = task.scoring_batches(protocol, tokens, split);
     const auto parameters = std::make_shared<graph::NamedTensors>();
-    train::Scorer scorer(subject.recipe.model, protocol, parameters, model::WeightForm::kPacked);
+    train::Scorer scorer(task, subject.recipe.model, protocol, parameters, model::WeightForm::kPacked);
     model::fill_weights(
         scorer.graph(), scorer.weights(), *parameters,
         [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });

@@ -15,7 +15,8 @@ int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-Batches::Batches(BatchShape shape, const std::string& name) : shape_(shape) {
+Batches::Batches(BatchShape shape, const std::string& name, std::vector<std::string> inputs)
+    : shape_(shape), inputs_(std::move(inputs)) {
   if (shape.sequences < 1 || shape.length < 1 || shape.chunks < 1 || shape.sequences % shape.chunks != 0) {
     throw usage_error("data: ", name, " cannot be read in batches of ", shape.sequences, " x ", shape.length,
                       " tokens in ", shape.chunks,
@@ -23,14 +24,29 @@ Batches::Batches(BatchShape shape, const std::string& name) : shape_(shape) {
   }
 }
 
-void Batches::check(int64_t step, int64_t chunk, const Batch& to) const {
+BatchSpans Batches::find(const Batch& batch) const {
+  std::string read, written;
+  for (const auto& [name, tensor] : batch.all()) read += text(read.empty() ? "" : ", ", name);
+  BatchSpans spans;
+  for (const std::string& name : inputs_) {
+    written += text(written.empty() ? "" : ", ", name);
+    if (batch.all().contains(name)) spans.push_back(batch.all().at(name).ints());
+  }
+  if (spans.size() != inputs_.size() || spans.size() != batch.all().size())
+    throw usage_error("data: batches consist of ", written, ", the model reads ", read,
+                      "; give the model another embedding or head, or train it for another task");
+  return spans;
+}
+
+NextTokenBatches::Spans NextTokenBatches::checked(int64_t step, int64_t chunk, const BatchSpans& to) const {
   HEED_ASSERT(step >= 0 && chunk >= 0 && chunk < shape_.chunks);
-  HEED_ASSERT(static_cast<int64_t>(to.tokens.size()) == rows() * shape_.length);
-  HEED_ASSERT(to.tokens.size() == to.targets.size());
+  HEED_ASSERT(to.size() == inputs().size());
+  HEED_ASSERT(static_cast<int64_t>(to[0].size()) == rows() * shape_.length && to[0].size() == to[1].size());
+  return {to[0], to[1]};
 }
 
 StreamBatches::StreamBatches(const TokenStream& stream, BatchShape shape, StreamOptions options)
-    : Batches(shape, stream.name()),
+    : NextTokenBatches(shape, stream.name()),
       stream_(stream),
       options_(options),
       row_length_(stream.size() / shape.sequences),
@@ -82,9 +98,8 @@ void StreamBatches::read(int64_t row, int64_t at, int64_t offset, std::span<int3
   }
 }
 
-BatchInfo StreamBatches::fill(int64_t step, int64_t chunk, const Batch& to) {
-  check(step, chunk, to);
-  const auto& [tokens, targets] = to;
+BatchInfo StreamBatches::fill(int64_t step, int64_t chunk, const BatchSpans& to) {
+  const auto [tokens, targets] = checked(step, chunk, to);
   const int64_t length = shape_.length, segment = step % segments_;
   const int64_t at = (segment - warm_up_segments_) * length;
   const bool warm_up = at < 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heed/data/token_stream.h"
+#include "heed/tensor/batch.h"
 
 namespace heed::data {
 
@@ -18,11 +19,8 @@ struct BatchShape {
   int64_t chunks = 1;     // a batch is filled in this many chunks of B / chunks sequences
 };
 
-// Where one chunk of a batch is written: memory of a program's inputs.
-struct Batch {
-  std::span<int32_t> tokens;   // [B / chunks, T]
-  std::span<int32_t> targets;  // [B / chunks * T]
-};
+// Where one chunk of a batch is written, in the order of Batches::inputs().
+using BatchSpans = std::vector<std::span<int32_t>>;
 
 struct BatchInfo {
   int64_t epoch = 0;
@@ -39,18 +37,34 @@ class Batches {
   virtual ~Batches() = default;
   const BatchShape& shape() const { return shape_; }
   int64_t segments() const { return segments_; }  // steps of an epoch
-  // The target is the next token. Where the text ends too early, tokens are 0 and targets kIgnored. This
-  // happens at the ends of epochs only, so no later token is influenced if memory is cleared there.
-  virtual BatchInfo fill(int64_t step, int64_t chunk, const Batch& to) = 0;
+  // Names of what a batch consists of.
+  const std::vector<std::string>& inputs() const { return inputs_; }
+  // The places of these in the memory of a program, found once. Throws if its model reads anything else.
+  BatchSpans find(const Batch& batch) const;
+  virtual BatchInfo fill(int64_t step, int64_t chunk, const BatchSpans& to) = 0;
 
  protected:
   // `name` is the name of the text in messages.
-  Batches(BatchShape shape, const std::string& name);
+  Batches(BatchShape shape, const std::string& name, std::vector<std::string> inputs);
   int64_t rows() const { return shape_.sequences / shape_.chunks; }
-  void check(int64_t step, int64_t chunk, const Batch& to) const;
 
   BatchShape shape_;
   int64_t segments_ = 0;
+
+ private:
+  std::vector<std::string> inputs_;
+};
+
+// Batches of "tokens" [B / chunks, T] and "targets" [B / chunks * T]. The target is the next token. Where the
+// text ends too early, tokens are 0 and targets kIgnored. This happens at the ends of epochs only, so no
+// later token is influenced if memory is cleared there.
+class NextTokenBatches : public Batches {
+ protected:
+  struct Spans {
+    std::span<int32_t> tokens, targets;
+  };
+  NextTokenBatches(BatchShape shape, const std::string& name) : Batches(shape, name, {"tokens", "targets"}) {}
+  Spans checked(int64_t step, int64_t chunk, const BatchSpans& to) const;
 };
 
 struct StreamOptions {
@@ -65,11 +79,11 @@ struct StreamOptions {
 //
 // With a warm-up of M tokens an epoch starts with ceil(M / T) segments that are not counted: the tokens
 // before each stream, which end the previous stream; the last stream comes before the first.
-class StreamBatches : public Batches {
+class StreamBatches : public NextTokenBatches {
  public:
   // `stream` must outlive the batches.
   StreamBatches(const TokenStream& stream, BatchShape shape, StreamOptions options = {});
-  BatchInfo fill(int64_t step, int64_t chunk, const Batch& to) override;
+  BatchInfo fill(int64_t step, int64_t chunk, const BatchSpans& to) override;
   int64_t counted_in_epoch() const;
 
  private:

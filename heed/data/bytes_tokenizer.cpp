@@ -64,7 +64,7 @@ std::unique_ptr<Tokenizer> read(const Json& json) {
 }  // namespace
 
 TokenizerEntry bytes_tokenizer() {
-  return {BytesTokenizer::kKind, "one token per byte, 256 of them", learn, read};
+  return {BytesTokenizer::kKind, "one token per byte, 256 of them", learn, read, true};
 }
 
 }  // namespace heed::data

@@ -119,7 +119,12 @@ std::unique_ptr<Tokenizer> read(const Json& json) {
 }  // namespace
 
 TokenizerEntry character_tokenizer() {
-  return {CharacterTokenizer::kKind, "one token per byte that occurs, as for enwik8 and text8", learn, read};
+  return {CharacterTokenizer::kKind,
+          "one token per byte that occurs, as for enwik8 and text8",
+          learn,
+          read,
+          true,
+          true};
 }
 
 }  // namespace heed::data

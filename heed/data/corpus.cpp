@@ -26,18 +26,18 @@ void TextSlice::forget(size_t begin, size_t end) const {
 
 int64_t Part::bytes() const {
   int64_t sum = 0;
-  for (const TextSlice& piece : pieces) sum += static_cast<int64_t>(piece.text.size());
+  for (const TextSlice& slice : slices) sum += static_cast<int64_t>(slice.text.size());
   return sum;
 }
 
 uint64_t Part::hash() const {
   uint64_t hash = 0;
-  for (const TextSlice& piece : pieces) {
-    // The size tells apart the same bytes cut elsewhere: tokens never cross the end of a piece.
-    hash += piece.text.size();
-    for (size_t at = 0; at < piece.text.size(); at += kBlock) {
-      hash = hash_bytes(piece.text.substr(at, kBlock), hash);
-      piece.forget(at, std::min(at + kBlock, piece.text.size()));
+  for (const TextSlice& slice : slices) {
+    // The size tells apart the same bytes cut elsewhere: tokens never cross the end of a slice.
+    hash += slice.text.size();
+    for (size_t at = 0; at < slice.text.size(); at += kBlock) {
+      hash = hash_bytes(slice.text.substr(at, kBlock), hash);
+      slice.forget(at, std::min(at + kBlock, slice.text.size()));
     }
   }
   return hash;
@@ -51,15 +51,15 @@ Corpus::Corpus(std::string name, std::string reader, Reading reading)
   for (Split split : kSplits) {
     Part& part = parts_[static_cast<size_t>(split)];
     part.name = heed::text("the ", enum_name(split), " part of '", name_, "'");
-    for (const TextSlice& piece : reading[split]) {
-      if (!piece.text.empty()) part.pieces.push_back(piece);
+    for (const TextSlice& slice : reading[split]) {
+      if (!slice.text.empty()) part.slices.push_back(slice);
     }
   }
 }
 
 const Part& Corpus::part(Split split) const {
   const Part& part = parts_[static_cast<size_t>(split)];
-  if (!part.pieces.empty()) return part;
+  if (!part.slices.empty()) return part;
   std::string found;
   for (Split other : kSplits) {
     if (has(other)) found += (found.empty() ? "" : ", ") + enum_name(other);
@@ -75,11 +75,11 @@ TextSource Corpus::text(std::vector<Split> splits) const {
   for (Split split : splits) parts.push_back(&part(split));
   return [parts](const std::function<void(std::string_view)>& take) {
     for (const Part* part : parts) {
-      for (const TextSlice& piece : part->pieces) {
-        for (size_t begin = 0, end = 0; begin < piece.text.size(); begin = end) {
-          end = begin + end_of_lines(piece.text.substr(begin));
-          take(piece.text.substr(begin, end - begin));
-          piece.forget(begin, end);
+      for (const TextSlice& slice : part->slices) {
+        for (size_t begin = 0, end = 0; begin < slice.text.size(); begin = end) {
+          end = begin + end_of_lines(slice.text.substr(begin));
+          take(slice.text.substr(begin, end - begin));
+          slice.forget(begin, end);
         }
       }
     }

@@ -29,9 +29,9 @@ struct TextSlice {
 
 struct Part {
   std::string name;               // "the train part of 'data/enwik8'", for messages
-  std::vector<TextSlice> pieces;  // in order, none of them empty; one per file
+  std::vector<TextSlice> slices;  // in order, none of them empty; one per file
   int64_t bytes() const;
-  // Of every byte and of the cuts between pieces; 100 MB take a few hundredths of a second.
+  // Of every byte and of the cuts between slices; 100 MB take a few hundredths of a second.
   uint64_t hash() const;
 };
 
@@ -39,9 +39,9 @@ struct Part {
 struct Reading {
   bool any_bytes = false;  // binary files are accepted
   std::vector<std::unique_ptr<const MappedFile>> files;
-  std::array<std::vector<TextSlice>, 3> pieces;
+  std::array<std::vector<TextSlice>, 3> slices;
   std::vector<std::string> notes;
-  std::vector<TextSlice>& operator[](Split split) { return pieces[static_cast<size_t>(split)]; }
+  std::vector<TextSlice>& operator[](Split split) { return slices[static_cast<size_t>(split)]; }
 };
 
 // Owns the files that its parts refer to; nothing is copied.
@@ -52,10 +52,10 @@ class Corpus {
   const std::string& reader() const { return reader_; }
   // What the reader left out, one sentence each, to tell the user.
   const std::vector<std::string>& notes() const { return notes_; }
-  bool has(Split split) const { return !parts_[static_cast<size_t>(split)].pieces.empty(); }
+  bool has(Split split) const { return !parts_[static_cast<size_t>(split)].slices.empty(); }
   // Throws if the part has no text.
   const Part& part(Split split) const;
-  // The text of these parts, for learning a vocabulary; the corpus must outlive it. Large pieces are split
+  // The text of these parts, for learning a vocabulary; the corpus must outlive it. Large slices are split
   // into blocks of whole lines of about a MiB each.
   TextSource text(std::vector<Split> splits) const;
 

@@ -12,53 +12,53 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The parts are [0, bounds[0]), [bounds[0], bounds[1]) and the rest of the concatenated pieces.
-void assign(const std::vector<TextSlice>& pieces, std::array<size_t, 2> bounds, Reading& to) {
+// The parts are [0, bounds[0]), [bounds[0], bounds[1]) and the rest of the concatenated slices.
+void assign(const std::vector<TextSlice>& slices, std::array<size_t, 2> bounds, Reading& to) {
   const std::array<size_t, 4> edges = {0, bounds[0], bounds[1], std::string_view::npos};
   for (Split split : kSplits) {
     const size_t part_begin = edges[static_cast<size_t>(split)],
                  part_end = edges[static_cast<size_t>(split) + 1];
     size_t offset = 0;
-    for (const TextSlice& piece : pieces) {
-      const size_t begin = std::clamp(part_begin, offset, offset + piece.text.size());
-      const size_t end = std::clamp(part_end, offset, offset + piece.text.size());
-      if (begin < end) to[split].push_back({piece.text.substr(begin - offset, end - begin), piece.file});
-      offset += piece.text.size();
+    for (const TextSlice& slice : slices) {
+      const size_t begin = std::clamp(part_begin, offset, offset + slice.text.size());
+      const size_t end = std::clamp(part_end, offset, offset + slice.text.size());
+      if (begin < end) to[split].push_back({slice.text.substr(begin - offset, end - begin), slice.file});
+      offset += slice.text.size();
     }
   }
 }
 
-size_t total(const std::vector<TextSlice>& pieces) {
-  return std::accumulate(pieces.begin(), pieces.end(), size_t{0},
-                         [](size_t sum, const TextSlice& piece) { return sum + piece.text.size(); });
+size_t total(const std::vector<TextSlice>& slices) {
+  return std::accumulate(slices.begin(), slices.end(), size_t{0},
+                         [](size_t sum, const TextSlice& slice) { return sum + slice.text.size(); });
 }
 
 // The last twentieth is the test part, the one before it validation. Cuts move back to a line end, by half
 // a part at most.
-void share_out(const std::vector<TextSlice>& pieces, Reading& to) {
-  const size_t size = total(pieces), reach = size / 40;
+void share_out(const std::vector<TextSlice>& slices, Reading& to) {
+  const size_t size = total(slices), reach = size / 40;
   const auto cut = [&](size_t wanted) {
     size_t offset = 0;
-    for (const TextSlice& piece : pieces) {
-      if (wanted < offset + piece.text.size()) return offset + cut_near(piece.text, wanted - offset, reach);
-      offset += piece.text.size();
+    for (const TextSlice& slice : slices) {
+      if (wanted < offset + slice.text.size()) return offset + cut_near(slice.text, wanted - offset, reach);
+      offset += slice.text.size();
     }
     return size;
   };
-  assign(pieces, {cut(size - size / 10), cut(size - size / 20)}, to);
+  assign(slices, {cut(size - size / 10), cut(size - size / 20)}, to);
 }
 
 // The file, or every text file of the folder by name.
 std::vector<TextSlice> all_texts(const fs::path& path, Reading& to) {
   if (!fs::is_directory(path)) return {open_text(path, to)};
-  std::vector<TextSlice> pieces;
+  std::vector<TextSlice> slices;
   for (const fs::path& file : files_in(path)) {
-    if (const std::optional<TextSlice> piece = open_if_text(file, to)) pieces.push_back(*piece);
+    if (const std::optional<TextSlice> slice = open_if_text(file, to)) slices.push_back(*slice);
   }
-  if (pieces.empty())
+  if (slices.empty())
     throw usage_error("data: the folder '", path.string(), "' holds no text files",
                       to.notes.empty() ? "" : "; " + to.notes.front());
-  return pieces;
+  return slices;
 }
 
 void read_plain(const fs::path& path, Reading& to) {
@@ -79,17 +79,17 @@ std::array<size_t, 2> ninety_five_five(size_t size) {
 }
 
 void read_enwik8(const fs::path& path, Reading& to) {
-  const TextSlice piece = open_text(path, to);
-  assign({piece}, ninety_five_five(piece.text.size()), to);
+  const TextSlice slice = open_text(path, to);
+  assign({slice}, ninety_five_five(slice.text.size()), to);
 }
 
 void read_text8(const fs::path& path, Reading& to) {
   read_enwik8(path, to);
-  for (std::vector<TextSlice>& part : to.pieces) {
-    for (TextSlice& piece : part) {
+  for (std::vector<TextSlice>& part : to.slices) {
+    for (TextSlice& slice : part) {
       constexpr std::string_view kBlanks = " \t\r\n";
-      const size_t begin = std::min(piece.text.find_first_not_of(kBlanks), piece.text.size());
-      piece.text = piece.text.substr(begin, piece.text.find_last_not_of(kBlanks) + 1 - begin);
+      const size_t begin = std::min(slice.text.find_first_not_of(kBlanks), slice.text.size());
+      slice.text = slice.text.substr(begin, slice.text.find_last_not_of(kBlanks) + 1 - begin);
     }
   }
 }

@@ -15,15 +15,15 @@ constexpr int64_t kBlock = 1 << 20;
 }  // namespace
 
 SentenceBatches::SentenceBatches(const TokenStream& stream, BatchShape shape, uint64_t seed)
-    : Batches(shape, stream.name()), stream_(stream), seed_(seed) {
+    : NextTokenBatches(shape, stream.name()), stream_(stream), seed_(seed) {
   if (stream.end() < 0) {
     throw usage_error("data: ", stream.name(),
                       " cannot be read by sentences: the vocabulary has no token that ends one; use a word "
                       "vocabulary, or batches of the running text");
   }
   int64_t targets = 0;
-  for (size_t piece = 0; piece < stream.piece_ends().size(); ++piece) {
-    for (const Sentence& sentence : sentences_of(piece)) targets += sentence.left;
+  for (size_t slice = 0; slice < stream.slice_ends().size(); ++slice) {
+    for (const Sentence& sentence : sentences_of(slice)) targets += sentence.left;
   }
   segments_ = targets / (shape.sequences * shape.length);
   if (segments_ < 1) {
@@ -36,14 +36,14 @@ SentenceBatches::SentenceBatches(const TokenStream& stream, BatchShape shape, ui
   targets_.resize(tokens_.size());
 }
 
-std::vector<SentenceBatches::Sentence> SentenceBatches::sentences_of(size_t piece) const {
-  const int64_t piece_end = stream_.piece_ends()[piece];
-  const int64_t piece_begin = piece == 0 ? 0 : stream_.piece_ends()[piece - 1];
+std::vector<SentenceBatches::Sentence> SentenceBatches::sentences_of(size_t slice) const {
+  const int64_t slice_end = stream_.slice_ends()[slice];
+  const int64_t slice_begin = slice == 0 ? 0 : stream_.slice_ends()[slice - 1];
   std::vector<Sentence> sentences;
-  std::vector<int32_t> block(static_cast<size_t>(std::min(kBlock, piece_end - piece_begin)));
-  int64_t begin = piece_begin;
-  for (int64_t at = piece_begin; at < piece_end; at += kBlock) {
-    const int64_t count = std::min(kBlock, piece_end - at);
+  std::vector<int32_t> block(static_cast<size_t>(std::min(kBlock, slice_end - slice_begin)));
+  int64_t begin = slice_begin;
+  for (int64_t at = slice_begin; at < slice_end; at += kBlock) {
+    const int64_t count = std::min(kBlock, slice_end - at);
     stream_.copy(at, count, block.data());
     for (int64_t i = 0; i < count; ++i) {
       if (block[static_cast<size_t>(i)] != stream_.end()) continue;
@@ -51,13 +51,13 @@ std::vector<SentenceBatches::Sentence> SentenceBatches::sentences_of(size_t piec
       begin = at + i + 1;
     }
   }
-  if (begin < piece_end) sentences.push_back({begin, piece_end - begin});
+  if (begin < slice_end) sentences.push_back({begin, slice_end - begin});
   return sentences;
 }
 
 void SentenceBatches::begin_epoch(int64_t epoch) {
   step_ = epoch * segments_ - 1;
-  next_piece_ = 0;
+  next_slice_ = 0;
   order_.clear();
   next_in_order_ = 0;
   rows_.assign(static_cast<size_t>(shape_.sequences), {});
@@ -65,14 +65,14 @@ void SentenceBatches::begin_epoch(int64_t epoch) {
 
 bool SentenceBatches::next_sentence(Sentence& to) {
   while (next_in_order_ == order_.size()) {
-    if (next_piece_ == stream_.piece_ends().size()) return false;
-    order_ = sentences_of(next_piece_);
-    const std::array<uint64_t, 3> words = {seed_, static_cast<uint64_t>(step_ / segments_), next_piece_};
+    if (next_slice_ == stream_.slice_ends().size()) return false;
+    order_ = sentences_of(next_slice_);
+    const std::array<uint64_t, 3> words = {seed_, static_cast<uint64_t>(step_ / segments_), next_slice_};
     Rng rng(hash_bytes({reinterpret_cast<const char*>(words.data()), sizeof words}));
     for (size_t i = order_.size(); i > 1; --i)
       std::swap(order_[i - 1], order_[static_cast<size_t>(rng.below(static_cast<int64_t>(i)))]);
     next_in_order_ = 0;
-    ++next_piece_;
+    ++next_slice_;
   }
   to = order_[next_in_order_++];
   return true;
@@ -104,9 +104,8 @@ void SentenceBatches::pour(bool read) {
   }
 }
 
-BatchInfo SentenceBatches::fill(int64_t step, int64_t chunk, const Batch& to) {
-  check(step, chunk, to);
-  const auto& [tokens, targets] = to;
+BatchInfo SentenceBatches::fill(int64_t step, int64_t chunk, const BatchSpans& to) {
+  const auto [tokens, targets] = checked(step, chunk, to);
   const int64_t epoch = step / segments_;
   const bool follows = step_ >= epoch * segments_ && step_ <= step;
   if (!follows) begin_epoch(epoch);

@@ -11,7 +11,7 @@
 
 namespace heed::data {
 
-// The whole file as a piece. Empty, compressed and (unless `to.any_bytes`) binary files are refused.
+// The whole file as a slice. Empty, compressed and (unless `to.any_bytes`) binary files are refused.
 TextSlice open_text(const std::filesystem::path& path, Reading& to);
 // The same for a file that was not named explicitly: what open_text would refuse becomes a note.
 std::optional<TextSlice> open_if_text(const std::filesystem::path& path, Reading& to);

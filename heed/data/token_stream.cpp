@@ -1,4 +1,4 @@
-// The file: tokens as u16 or i32, zeros up to a multiple of 8 bytes, piece ends as i64, then a footer that
+// The file: tokens as u16 or i32, zeros up to a multiple of 8 bytes, slice ends as i64, then a footer that
 // describes them. It comes last because it is known last, and a truncated file has none.
 #include "heed/data/token_stream.h"
 
@@ -26,7 +26,7 @@ struct Description {
   uint64_t magic = kMagic;
   int64_t version = kVersion;
   uint64_t text_hash = 0, tokenizer_hash = 0;
-  int64_t bytes_per_token = 0, tokens = 0, text_bytes = 0, pieces = 0;
+  int64_t bytes_per_token = 0, tokens = 0, text_bytes = 0, slices = 0;
   uint64_t checksum = 0;  // of everything before it
 
   bool operator==(const Description&) const = default;
@@ -125,13 +125,13 @@ void make(const Part& part, const Tokenizer& tokenizer, Description description,
   // A job holds a block of text and its tokens; more than a few concurrent jobs only use memory.
   std::vector<Job> jobs(static_cast<size_t>(std::clamp(thread_count(), 1, 8)));
   std::vector<uint16_t> narrow;
-  std::vector<int64_t> piece_ends;
+  std::vector<int64_t> slice_ends;
   int64_t done = 0;
-  for (const TextSlice& piece : part.pieces) {
-    for (size_t begin = 0; begin < piece.text.size() && stream;) {
+  for (const TextSlice& slice : part.slices) {
+    for (size_t begin = 0; begin < slice.text.size() && stream;) {
       size_t at = begin, count = 0;
-      for (; count < jobs.size() && at < piece.text.size(); at += jobs[count++].text.size()) {
-        const std::string_view rest = piece.text.substr(at);
+      for (; count < jobs.size() && at < slice.text.size(); at += jobs[count++].text.size()) {
+        const std::string_view rest = slice.text.substr(at);
         jobs[count].text = rest.substr(0, next_cut(rest, tokenizer));
       }
       encode(std::span(jobs).first(count), tokenizer);
@@ -139,16 +139,16 @@ void make(const Part& part, const Tokenizer& tokenizer, Description description,
         write_tokens(job.tokens, tokenizer.size(), description.bytes_per_token, narrow, out);
         description.tokens += static_cast<int64_t>(job.tokens.size());
       }
-      piece.forget(begin, at);
+      slice.forget(begin, at);
       done += static_cast<int64_t>(at - begin);
       begin = at;
       if (progress) progress(done, description.text_bytes);
     }
-    piece_ends.push_back(description.tokens);
+    slice_ends.push_back(description.tokens);
   }
   const int64_t bytes = description.tokens * description.bytes_per_token;
   out.write(std::string(static_cast<size_t>(padded(bytes) - bytes), '\0'));
-  out.write(bytes_of(piece_ends.data(), piece_ends.size()));
+  out.write(bytes_of(slice_ends.data(), slice_ends.size()));
   out.write(bytes_of(&description, 1).substr(0, offsetof(Description, checksum)));
   description.checksum = out.checksum();
   stream.write(reinterpret_cast<const char*>(&description.checksum), sizeof description.checksum);
@@ -157,7 +157,7 @@ void make(const Part& part, const Tokenizer& tokenizer, Description description,
 struct Opened {
   FileReader file;
   Description description;
-  std::vector<int64_t> piece_ends;
+  std::vector<int64_t> slice_ends;
 };
 
 // Nothing if the file is missing, incomplete or does not match `expected`, in which everything is known
@@ -174,11 +174,11 @@ std::optional<Opened> open(const fs::path& path, Description expected) {
   expected.checksum = found.checksum;
   if (found != expected || found.tokens < 0 || found.tokens > size) return {};
   const int64_t table = padded(found.tokens * found.bytes_per_token);
-  if (table + found.pieces * 8 + kDescriptionSize != size) return {};
+  if (table + found.slices * 8 + kDescriptionSize != size) return {};
   if (checksum_of(opened.file, size - static_cast<int64_t>(sizeof found.checksum)) != found.checksum)
     return {};
-  std::vector<int64_t>& ends = opened.piece_ends;
-  ends.resize(static_cast<size_t>(found.pieces));
+  std::vector<int64_t>& ends = opened.slice_ends;
+  ends.resize(static_cast<size_t>(found.slices));
   opened.file.read(table, std::as_writable_bytes(std::span(ends)));
   const bool cover_all = ends.empty() ? found.tokens == 0 : ends.front() >= 0 && ends.back() == found.tokens;
   if (!cover_all || !std::is_sorted(ends.begin(), ends.end())) return {};
@@ -195,7 +195,7 @@ TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs:
   description.tokenizer_hash = hash_bytes(tokenizer.to_json().dump());
   description.bytes_per_token = tokenizer.size() <= 65536 ? 2 : 4;
   description.text_bytes = part.bytes();
-  description.pieces = static_cast<int64_t>(part.pieces.size());
+  description.slices = static_cast<int64_t>(part.slices.size());
   path_ =
       cache / (hash_name(description.text_hash) + "-" + hash_name(description.tokenizer_hash) + ".tokens");
   std::optional<Opened> opened = open(path_, description);
@@ -216,7 +216,7 @@ TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs:
   size_ = opened->description.tokens;
   text_bytes_ = opened->description.text_bytes;
   bytes_per_token_ = opened->description.bytes_per_token;
-  piece_ends_ = std::move(opened->piece_ends);
+  slice_ends_ = std::move(opened->slice_ends);
 }
 
 void TokenStream::copy(int64_t begin, int64_t count, int32_t* out) const {

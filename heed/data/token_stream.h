@@ -27,8 +27,8 @@ class TokenStream {
   int64_t size() const { return size_; }
   int64_t text_bytes() const { return text_bytes_; }  // of the text behind the tokens
   int32_t end() const { return end_; }                // Tokenizer::end
-  // Where the tokens of each piece end; the last is size().
-  std::span<const int64_t> piece_ends() const { return piece_ends_; }
+  // Where the tokens of each slice end; the last is size().
+  std::span<const int64_t> slice_ends() const { return slice_ends_; }
   const std::filesystem::path& file() const { return path_; }
 
   // Reads from the file each time, a few microseconds; nothing stays in memory.
@@ -40,7 +40,7 @@ class TokenStream {
   std::filesystem::path path_;
   FileReader reader_;
   int64_t size_ = 0, text_bytes_ = 0, bytes_per_token_ = 0;
-  std::vector<int64_t> piece_ends_;
+  std::vector<int64_t> slice_ends_;
 };
 
 }  // namespace heed::data

@@ -21,7 +21,7 @@ class Tokenizer {
   virtual std::string_view kind() const = 0;  // its name in `tokenizers`
   virtual int64_t size() const = 0;           // of the vocabulary V
   // Appends the ids of `text`, which may be any bytes. Throws for text that the vocabulary cannot
-  // express. Texts cut at `cut_before` and encoded piece by piece give the ids of the whole. Several threads
+  // express. Texts cut at `cut_before` and encoded slice by slice give the ids of the whole. Several threads
   // may encode at once.
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
   // A position <= `position`, not far before it, at which the text may be cut; `position` itself for bytes. 0
@@ -33,6 +33,8 @@ class Tokenizer {
   virtual Json to_json() const = 0;
   // The id that ends a line or a document; -1 where the vocabulary has none.
   virtual int32_t end() const { return -1; }
+  // Whether each line is a text of its own, as in One Billion Word, so that training may shuffle them.
+  virtual bool lines_are_unrelated() const { return false; }
 
  protected:
   // The id as an index. Throws if it is out of range.
@@ -53,7 +55,7 @@ struct TokenizerSpec {
   }
 };
 
-// The text a vocabulary is learned from: calls its argument with each piece, in order. A piece is a separate
+// The text a vocabulary is learned from: calls its argument with each slice, in order. A slice is a separate
 // text (a file): no line and no word continues in the next one.
 using TextSource = std::function<void(const std::function<void(std::string_view)>&)>;
 
@@ -63,6 +65,8 @@ struct TokenizerEntry {
   std::unique_ptr<Tokenizer> (*learn)(const TokenizerSpec& spec, const TextSource& text);
   // From tokenizer.json; null if the file is of another kind. Throws if it is of this kind and damaged.
   std::unique_ptr<Tokenizer> (*read)(const Json& json);
+  bool symbols = false;    // tokens are bytes or characters, so a loss is shown in bits and not as perplexity
+  bool all_parts = false;  // the vocabulary is learned from all parts of a text, not only the training part
 };
 const Registry<TokenizerEntry>& tokenizers();
 

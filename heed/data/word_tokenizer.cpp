@@ -51,6 +51,7 @@ class WordTokenizer : public Tokenizer {
       : convention_(convention), words_(std::move(words)), unknown_(words_.find(convention.unknown)) {}
 
   std::string_view kind() const override { return convention_.kind; }
+  bool lines_are_unrelated() const override { return convention_.opens_lines; }
   int64_t size() const override { return static_cast<int64_t>(words_.size()); }
   int32_t end() const override { return kEnd; }
 

@@ -21,7 +21,7 @@ ValueId Gradients::saved(ValueId forward) {
   if (producer < 0) return forward;
   const Node node = graph_.nodes()[static_cast<size_t>(producer)];
   const auto output = std::find(node.outputs.begin(), node.outputs.end(), forward) - node.outputs.begin();
-  const ValueId again = node.op->make_again(graph_, producer, static_cast<size_t>(output));
+  const ValueId again = node.op->recompute(graph_, producer, static_cast<size_t>(output));
   const ValueId result = again ? again : forward;
   rematerialised_[forward] = result;
   return result;

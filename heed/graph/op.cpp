@@ -13,7 +13,7 @@ int64_t Signature::bytes() const {
 
 void Op::gradient(Gradients&) const { throw usage_error(kind(), ": this op has no gradient"); }
 
-ValueId Op::make_again(Graph&, int, size_t) const { return kNone; }
+ValueId Op::recompute(Graph&, int, size_t) const { return kNone; }
 
 void expect(bool condition, const std::string& complaint) {
   if (!condition) throw usage_error(complaint);

@@ -81,7 +81,7 @@ class Op {
   virtual void gradient(Gradients& gradients) const;
   // For outputs that are cheaper to recompute in the backward pass than to keep: adds nodes that do so (from
   // values that are kept anyway) and returns the result. kNone: keep the output. See Gradients::saved.
-  virtual ValueId make_again(Graph& graph, int node, size_t output) const;
+  virtual ValueId recompute(Graph& graph, int node, size_t output) const;
 };
 
 // Helpers for shape rules: each throws an Error naming what was expected.

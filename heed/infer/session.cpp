@@ -25,13 +25,15 @@ void Session::build(int64_t chunk) {
 }
 
 Session::Built Session::with_length(int64_t chunk, int64_t length) {
-  Built built{model::generation_form(spec_, memory_, chunk, length), {}, nullptr, {}};
+  Built built{model::generation_form(spec_, memory_, chunk, length), {}, nullptr, {}, {}, {}};
   auto graph = std::make_shared<graph::Graph>();
   built.model = model::build(*graph, spec_, built.form);
   graph->mark_output(built.model.scores);
   graph->tidy();
   built.program = std::make_unique<graph::Program>(graph, variables_);
   built.inputs = {*built.program, built.model.inputs};
+  const Batch batch = batch_of(built.model, *built.program);
+  built.tokens = batch.ints("tokens"), built.padding = batch.ints("padding");
   return built;
 }
 
@@ -48,7 +50,7 @@ void Session::restart() {
 
 void Session::run(Built& built, std::span<const int32_t> tokens) {
   cursor_->prepare(built.inputs, built.form);
-  const std::span<int32_t> to = built.inputs.tokens, padding = built.inputs.padding;
+  const std::span<int32_t> to = built.tokens, padding = built.padding;
   std::copy(tokens.begin(), tokens.end(), to.begin());
   // The rest of a chunk is padding: nothing sees its keys, and cells do not change.
   std::fill(to.begin() + static_cast<std::ptrdiff_t>(tokens.size()), to.end(), 0);

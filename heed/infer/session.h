@@ -34,6 +34,7 @@ class Session {
     model::Model model;
     std::unique_ptr<graph::Program> program;
     model::InputSpans inputs;
+    std::span<int32_t> tokens, padding;
   };
   Session(const spec::ModelSpec& spec, int64_t memory, graph::Variables variables)
       : spec_(spec), memory_(memory), variables_(std::move(variables)) {}

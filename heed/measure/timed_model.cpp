@@ -38,7 +38,7 @@ std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const mod
                                           model::Model* model) {
   auto graph = std::make_shared<graph::Graph>();
   model::Model built = model::build(*graph, spec, form);
-  graph->mark_output(form.end == model::GraphEnd::kLoss ? built.losses : built.scores);
+  graph->mark_output(form.end() == model::GraphEnd::kLoss ? built.losses : built.scores);
   graph->tidy();
   if (model) *model = std::move(built);
   return graph;
@@ -53,8 +53,9 @@ TimedModel::TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form
   fill_weights(*graph, model.weights, *variables_.parameters,
                weights ? *weights : made_up_weights(model.weights));
   const model::InputSpans inputs(*program_, model.inputs);
-  draw_words(inputs.tokens, spec.cluster_ends(), 1);
-  draw_words(inputs.targets, spec.cluster_ends(), 2);
+  const Batch batch = batch_of(model, *program_);
+  draw_words(batch.ints("tokens"), spec.cluster_ends(), 1);
+  draw_words(batch.ints("targets"), spec.cluster_ends(), 2);
   set_position(inputs, form, {.seen = form.memory(), .row = form.memory()});
   if (!inputs.scored_row.empty()) inputs.scored_row[0] = static_cast<int32_t>(form.length - 1);
 }

@@ -48,9 +48,9 @@ bool settled(const std::vector<Timing>& rounds) {
   return combine(rounds).median <= (1 + kAgreement) * fastest;
 }
 
-std::vector<Timing> time_in_turns(size_t things,
-                                  const std::function<Timing(size_t which, int64_t round)>& time_one,
-                                  const std::function<void(size_t done, size_t all)>& progress) {
+std::vector<Timing> time_interleaved(size_t things,
+                                     const std::function<Timing(size_t which, int64_t round)>& time_one,
+                                     const std::function<void(size_t done, size_t all)>& progress) {
   std::vector<std::vector<Timing>> rounds(things);
   size_t done = 0;
   for (size_t round = 0; round < kMostRounds; ++round) {

@@ -25,9 +25,9 @@ bool settled(const std::vector<Timing>& rounds);
 
 // Times each thing in rounds, interleaved, until the rounds of each agree. `progress` gets the number of
 // timings done, and the number expected so far.
-std::vector<Timing> time_in_turns(size_t things,
-                                  const std::function<Timing(size_t which, int64_t round)>& time_one,
-                                  const std::function<void(size_t done, size_t all)>& progress);
+std::vector<Timing> time_interleaved(size_t things,
+                                     const std::function<Timing(size_t which, int64_t round)>& time_one,
+                                     const std::function<void(size_t done, size_t all)>& progress);
 
 // Runs once to warm up, then at least `least` times and for at least `budget` seconds.
 Timing time(const std::function<void()>& body, double budget, int least);

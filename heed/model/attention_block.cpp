@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "heed/model/blocks.h"
+#include "heed/model/stacks.h"
 #include "heed/ops/arrange.h"
 #include "heed/ops/attention.h"
 #include "heed/ops/linear.h"
@@ -34,6 +35,7 @@ class SelfAttention {
         inside_(name_ + "attention."),
         D_(builder.spec().width),
         W_(builder.block(block)["heads"] * builder.spec().head_width(builder.block(block))) {
+    settings_.mask = b_.stack().mask;
     settings_.heads = b_.block(block)["heads"];
     settings_.head_width = b_.spec().head_width(b_.block(block));
     if (b_.drops(b_.spec().attention.dropout)) {
@@ -135,7 +137,7 @@ class SelfAttention {
       return b_.product(b_.distances(), weight);
     }
     b_.declare(name, {D_, W_}, WeightGroup::kAttention, b_.weight_initial());
-    const int64_t rows = b_.form().distances(), clamp = b_.form().protocol.clamp;
+    const int64_t rows = b_.form().distances(), clamp = b_.form().protocol().clamp;
     return b_.derived(
         inside_ + "r.table", {rows, W_}, {name},
         [=](const std::vector<Tensor>& from, const Tensor& to) { project_distances(from[0], clamp, to); });

@@ -18,7 +18,7 @@ ValueId add_block(Builder& builder, ValueId x, int64_t block) {
 
 void set_visible(ops::AttentionSettings& settings, const GraphForm& form) {
   settings.memory_length = form.memory();
-  switch (form.protocol.visible) {
+  switch (form.protocol().visible) {
     case Visible::kAll:
       break;
     case Visible::kSameLength:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/kernels/panels.h"
+#include "heed/model/stacks.h"
 #include "heed/ops/activation.h"
 #include "heed/ops/arithmetic.h"
 #include "heed/ops/dropout.h"
@@ -27,8 +28,12 @@ const spec::ModelSpec& validated(const spec::ModelSpec& spec) {
 }  // namespace
 
 Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const GraphForm& form)
-    : graph_(graph), spec_(validated(spec)), blocks_(spec.blocks()), form_(form) {
-  if (form.sequences < 1 || form.length < 1 || form.memory() < 0 || form.chunks < 1)
+    : graph_(graph),
+      spec_(validated(spec)),
+      stack_(stacks().find(spec.stack)),
+      blocks_(spec.blocks()),
+      form_(form) {
+  if (form.sequences < 1 || form.length < 1 || form.memory() < 0 || form.chunks() < 1)
     throw usage_error("model: a batch of ", form.sequences, " x ", form.length, " tokens with a memory of ",
                       form.memory(),
                       " cannot be built; sequences and tokens must be at least 1, memory 0 or more");
@@ -38,11 +43,10 @@ Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const GraphForm& for
   const auto by_content = [](const spec::Block& block) {
     return block.attention() == spec::Attention::kByContent;
   };
-  if (spec.positions == Positions::kLearned && form.past.kind == Past::Kind::kMemory &&
+  if (spec.positions == Positions::kLearned && form.memory() > 0 && !form.caches() &&
       std::none_of(blocks_.begin(), blocks_.end(), by_content))
     throw usage_error("model: a memory of ", form.memory(),
                       " was asked for; learned positions are meaningless in another segment: use memory 0");
-  HEED_ASSERT(!(form.trains() && form.caches()));
   if (form.trains() &&
       (spec.mix > 0 || std::max({spec.dropout, spec.attention.dropout, spec.embedding.dropout}) > 0))
     input(&Inputs::rng, "rng", {4});
@@ -101,7 +105,7 @@ ValueId Builder::product(ValueId x, const Matrix& weight, ValueId bias, ValueId 
                          Activation activation) {
   if (form_.packs())
     return ops::packed_linear(graph_, x, weight.value, bias, residual, {activation, weight.out});
-  if (form_.weights == WeightForm::kObserved) {
+  if (form_.observes()) {
     ValueId y = ops::linear(graph_, x, weight.value, bias, kNone, {});
     const std::string& name = graph_.value(weight.value).name;
     Product product{name, weight.layer.empty() ? name : weight.layer, weight.value, y, activation};
@@ -147,9 +151,9 @@ ValueId Builder::state(State::Kind kind, const std::string& name, Shape shape) {
 }
 
 ValueId Builder::recall(const std::string& name, int64_t rows, int64_t width, bool flat) {
-  if (form_.chunks > 1) input(&Inputs::chunk, "chunk", {1});
+  if (form_.chunks() > 1) input(&Inputs::chunk, "chunk", {1});
   const ValueId rows_kept = state(flat ? State::Kind::kCell : State::Kind::kMemory, name,
-                                  {form_.chunks, form_.sequences, rows, width});
+                                  {form_.chunks(), form_.sequences, rows, width});
   return ops::recall(graph_, rows_kept, model_.inputs.chunk, {flat});
 }
 
@@ -162,8 +166,12 @@ ValueId Builder::append(const std::string& name, ValueId x, int64_t first_column
   return ops::append(graph_, cache, x, cache_row(), {first_column});
 }
 
-ValueId Builder::tokens() { return input(&Inputs::tokens, "tokens", {form_.sequences, form_.length}); }
-ValueId Builder::targets() { return input(&Inputs::targets, "targets", {form_.sequences * form_.length}); }
+ValueId Builder::read(const std::string& name, Shape shape) {
+  const auto [known, fresh] = model_.batch.try_emplace(name, kNone);
+  if (fresh) known->second = graph_.input(name, shape, DType::kI32);
+  return known->second;
+}
+
 ValueId Builder::key_range() { return input(&Inputs::key_range, "key_range", {2}); }
 ValueId Builder::cache_row() { return input(&Inputs::cache_row, "cache_row", {1}); }
 ValueId Builder::first_position() { return input(&Inputs::first_position, "first_position", {1}); }
@@ -171,14 +179,13 @@ ValueId Builder::token_positions() {
   return input(&Inputs::token_positions, "token_positions", {form_.sequences, form_.length});
 }
 ValueId Builder::scored_row() { return input(&Inputs::scored_row, "scored_row", {1}); }
-ValueId Builder::padding() { return input(&Inputs::padding, "padding", {form_.sequences, form_.length}); }
 
 ValueId Builder::distances() {
   if (!distances_) {
     const int section = graph_.section();
     graph_.begin_section(kFrameSection);  // all blocks use them
     distances_ = ops::sinusoid(
-        graph_, {form_.distances(), spec_.width, form_.protocol.clamp > 0 ? form_.protocol.clamp : -1});
+        graph_, {form_.distances(), spec_.width, form_.protocol().clamp > 0 ? form_.protocol().clamp : -1});
     model_.distances = distances_;
     if (spec_.dropout_everywhere) distances_ = dropout(distances_, spec_.dropout);
     graph_.begin_section(section);

@@ -11,12 +11,15 @@ using graph::Graph;
 using graph::kNone;
 using graph::ValueId;
 
+struct StackEntry;
+
 class Builder {
  public:
   Builder(Graph& graph, const spec::ModelSpec& spec, const GraphForm& form);
 
   Graph& graph() { return graph_; }
   const spec::ModelSpec& spec() const { return spec_; }
+  const StackEntry& stack() const { return stack_; }  // stacks.h
   int64_t block_count() const { return static_cast<int64_t>(blocks_.size()); }
   const spec::Block& block(int64_t index) const { return blocks_.at(static_cast<size_t>(index)); }
   const GraphForm& form() const { return form_; }
@@ -60,15 +63,18 @@ class Builder {
   // A cache [B, rows, width] with the columns of x from `first_column` on written at the current row.
   ValueId append(const std::string& name, ValueId x, int64_t first_column, int64_t width);
 
+  // What the model reads, i32; made on first use. Tokens and padding (1 where a token is padding) are [B, T],
+  // targets [B * T], -1 to ignore.
+  ValueId read(const std::string& name, Shape shape);
+  ValueId tokens() { return read("tokens", {form_.sequences, form_.length}); }
+  ValueId targets() { return read("targets", {form_.sequences * form_.length}); }
+  ValueId padding() { return read("padding", {form_.sequences, form_.length}); }
   // Inputs (inputs.h), made on first use.
-  ValueId tokens();
-  ValueId targets();
   ValueId key_range();
   ValueId cache_row();
   ValueId first_position();
   ValueId token_positions();
   ValueId scored_row();
-  ValueId padding();
   // Sines and cosines of the distances reach - 1 .. 0, shared by all blocks.
   ValueId distances();
 
@@ -83,6 +89,7 @@ class Builder {
 
   Graph& graph_;
   const spec::ModelSpec& spec_;
+  const StackEntry& stack_;
   const std::vector<spec::Block> blocks_;
   const GraphForm& form_;
   Model model_;

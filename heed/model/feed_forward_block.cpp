@@ -10,7 +10,7 @@ Activation kernel_of(InnerActivation activation) {
     case InnerActivation::kGeluTanh:
       return Activation::kGeluTanh;
   }
-  broken_belief("an inner activation is one of its names", __FILE__, __LINE__);
+  assertion_failed("an inner activation is one of its names", __FILE__, __LINE__);
 }
 
 }  // namespace

@@ -15,11 +15,9 @@ void set(std::span<int32_t> input, std::initializer_list<int64_t> values) {
 
 InputSpans::InputSpans(const graph::Program& program, const Inputs& inputs) {
   const auto ints = [&](graph::ValueId id) { return id ? program.tensor(id).ints() : std::span<int32_t>(); };
-  tokens = ints(inputs.tokens), targets = ints(inputs.targets);
   key_range = ints(inputs.key_range), cache_row = ints(inputs.cache_row);
   first_position = ints(inputs.first_position), token_positions = ints(inputs.token_positions);
-  scored_row = ints(inputs.scored_row), padding = ints(inputs.padding);
-  chunk = ints(inputs.chunk), rng = ints(inputs.rng);
+  scored_row = ints(inputs.scored_row), chunk = ints(inputs.chunk), rng = ints(inputs.rng);
   if (inputs.temperature) temperature = program.tensor(inputs.temperature).floats();
 }
 

@@ -1,4 +1,4 @@
-// The inputs of a model's program.
+// The inputs of a model's program that say how it is run. What it reads is its batch (Model::batch).
 #pragma once
 
 #include <span>
@@ -10,14 +10,11 @@ namespace heed::model {
 
 // Ids of the inputs; kNone where a graph has no such input.
 struct Inputs {
-  graph::ValueId tokens;           // i32 [B, T]
-  graph::ValueId targets;          // i32 [B * T], -1 to ignore
   graph::ValueId key_range;        // i32 [2]: index of the first query among the keys, first key that exists
   graph::ValueId cache_row;        // i32 [1]: row of the caches where the segment is written
   graph::ValueId first_position;   // i32 [1]: position of the first token in the text
   graph::ValueId token_positions;  // i32 [B, T]: position of every token
   graph::ValueId scored_row;       // i32 [1]: token of the segment whose scores are wanted
-  graph::ValueId padding;          // i32 [B, T]: 1 where a token is padding
   graph::ValueId chunk;            // i32 [1]: chunk of the batch
   graph::ValueId rng;              // i32 [4]: seed and number of the run
   graph::ValueId temperature;      // f32 [1]: divides a supernet's logits
@@ -28,8 +25,7 @@ struct InputSpans {
   InputSpans() = default;
   InputSpans(const graph::Program& program, const Inputs& inputs);
 
-  std::span<int32_t> tokens, targets, key_range, cache_row, first_position, token_positions, scored_row,
-      padding, chunk, rng;
+  std::span<int32_t> key_range, cache_row, first_position, token_positions, scored_row, chunk, rng;
   std::span<float> temperature;
 };
 

@@ -5,6 +5,7 @@
 #include "heed/graph/plan.h"
 #include "heed/model/blocks.h"
 #include "heed/model/heads.h"
+#include "heed/model/stacks.h"
 
 namespace heed::model {
 namespace {
@@ -30,27 +31,20 @@ Model build(Graph& graph, const spec::ModelSpec& spec, const GraphForm& form) {
     position_biases(builder, "attention.", first * (width ? width : spec.width / first));
   }
   const Embedded embedded = embeddings().find(spec.embedding.kind).add(builder);
-  ValueId x = embedded.x;
-  builder.model().embedded = x;
+  builder.model().embedded = embedded.x;
   size_t before = graph.nodes().size();
-  const int64_t alternatives = spec.mix ? spec.mix : 1;
-  for (int64_t first = 0; first < builder.block_count(); first += alternatives) {
-    std::vector<ValueId> branches;
-    for (int64_t block = first; block < first + alternatives; ++block) {
-      graph.begin_section(static_cast<int>(block) + 1);
-      branches.push_back(add_block(builder, x, block));
-    }
-    x = spec.mix ? builder.mixed(branches, first / alternatives) : branches[0];
-  }
-  graph.begin_section(kFrameSection);
-  if (spec.final_norm) x = builder.norm(x, "norm", spec.width);
-  if (spec.dropout_everywhere) x = builder.dropout(x, spec.dropout);
-  builder.model().hidden = x;
+  const ValueId hidden = builder.model().hidden = add_stack(builder, embedded.x);
   builder.model().block_cost = cost_since(graph, before);
   before = graph.nodes().size();
-  heads().find(spec.head.kind).add(builder, x, embedded);
+  heads().find(spec.head.kind).add(builder, hidden, embedded);
   builder.model().output_cost = cost_since(graph, before);
   return std::move(builder.model());
+}
+
+Batch batch_of(const Model& model, const graph::Program& program) {
+  Batch batch;
+  for (const auto& [name, id] : model.batch) batch.add(name, program.tensor(id));
+  return batch;
 }
 
 Weights weights_of(const spec::ModelSpec& spec) {

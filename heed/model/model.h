@@ -7,6 +7,7 @@
 #include "heed/kernels/activation.h"
 #include "heed/model/inputs.h"
 #include "heed/model/weights.h"
+#include "heed/tensor/batch.h"
 
 namespace heed::model {
 
@@ -44,9 +45,10 @@ struct Output {
 // The values a caller works with; kNone where a graph has no such value.
 struct Model {
   Inputs inputs;
-  graph::ValueId embedded;   // [B, T, D], what the first block reads
-  graph::ValueId hidden;     // [B, T, D], what the head reads
-  graph::ValueId positions;  // [context, D], the table of learned positions
+  std::map<std::string, graph::ValueId> batch;  // inputs that embedding, blocks and head read, i32
+  graph::ValueId embedded;                      // [B, T, D], what the first block reads
+  graph::ValueId hidden;                        // [B, T, D], what the head reads
+  graph::ValueId positions;                     // [context, D], the table of learned positions
   graph::ValueId distances;  // [distances, D], sines and cosines that relative attention reads
   graph::ValueId losses;     // [B*T], nats per token
   graph::ValueId loss;       // [1], their mean
@@ -64,6 +66,9 @@ inline std::string theta_name(int64_t layer) { return text("layers.", layer, ".t
 
 // Sections of its graph: everything outside the blocks; block i is section i + 1.
 inline constexpr int kFrameSection = 0;
+
+// The memory of the batch that one program of the model reads.
+Batch batch_of(const Model& model, const graph::Program& program);
 
 // Adds the model to the graph; does not mark outputs.
 Model build(graph::Graph& graph, const spec::ModelSpec& spec, const GraphForm& form);

@@ -17,8 +17,8 @@ class NextToken {
   void add(ValueId hidden) {
     const spec::ModelSpec& spec = b_.spec();
     Model& model = b_.model();
-    const bool loss = b_.form().end == GraphEnd::kLoss;
-    if (b_.form().end == GraphEnd::kNextToken && b_.form().length > 1)
+    const bool loss = b_.form().end() == GraphEnd::kLoss;
+    if (b_.form().end() == GraphEnd::kNextToken && b_.form().length > 1)
       hidden = ops::take_row(b_.graph(), hidden, b_.scored_row());
     if (loss) b_.targets();
     const ValueId bias = spec.head.bias ? b_.parameter("output.bias", {spec.embedding.vocabulary},
@@ -35,7 +35,7 @@ class NextToken {
     Graph& g = b_.graph();
     Model& model = b_.model();
     model.output.clusters = {{0, b_.spec().embedding.vocabulary, words, 0}};
-    if (b_.form().end == GraphEnd::kLoss) {
+    if (b_.form().end() == GraphEnd::kLoss) {
       model.losses = ops::softmax_loss(g, hidden, words, bias, b_.targets());
     } else if (vocabulary_.packs()) {
       model.scores = ops::packed_linear(g, hidden, words, bias, kNone,
@@ -62,7 +62,7 @@ class NextToken {
     // The PyTorch implementations read the head's cluster entries from the end.
     ops::AdaptiveSoftmaxSettings settings{spec.cluster_ends(), ClusterOrder::kReverse,
                                           vocabulary_.one_table(), 0};
-    if (b_.form().end == GraphEnd::kLoss) {
+    if (b_.form().end() == GraphEnd::kLoss) {
       inputs.rng = vocabulary_.drop_inside(settings);
       b_.model().losses = ops::adaptive_softmax_loss(b_.graph(), inputs, b_.targets(), settings);
     } else {

@@ -118,7 +118,7 @@ class Recurrence {
     if (b_.drops(spec.dropout) && !last)
       inputs.mask = ops::dropout_mask(b_.graph(), b_.rng(),
                                       {{b_.form().sequences, D_}, spec.dropout, b_.next_stream()});
-    if (b_.form().end == GraphEnd::kNextToken && b_.form().length > 1) inputs.padding = b_.padding();
+    if (b_.form().end() == GraphEnd::kNextToken && b_.form().length > 1) inputs.padding = b_.padding();
     const ops::SruOutputs outputs = ops::sru(b_.graph(), inputs, settings);
     b_.remember(name_ + "cell", outputs.c_last);
     return outputs.h;

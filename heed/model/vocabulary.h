@@ -13,7 +13,7 @@ class Vocabulary {
   size_t clusters() const { return clusters_; }
   // With one cluster and no projection there is only the table, and it may be packed.
   bool plain() const { return clusters_ == 1 && !b_.spec().projects(0); }
-  bool packs() const { return b_.form().packs() && plain() && b_.form().end != GraphEnd::kLoss; }
+  bool packs() const { return b_.form().packs() && plain() && b_.form().end() != GraphEnd::kLoss; }
   // Clusters of one width are slices of one table.
   bool one_table() const { return b_.spec().embedding.division == 1; }
   std::vector<ValueId> tables(const std::string& name, WeightGroup group) const;

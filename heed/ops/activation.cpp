@@ -11,7 +11,7 @@ class Activate : public OpWith<Activate, ActivationSettings> {
   std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}}; }
   void run(const Run& run) const override;
   void gradient(Gradients& g) const override;
-  ValueId make_again(Graph& graph, int node, size_t output) const override {
+  ValueId recompute(Graph& graph, int node, size_t output) const override {
     return run_again(graph, node, output);
   }
 };

@@ -79,7 +79,7 @@ OpEntry entry() {
           }};
 }
 
-// Runs the node again: the usual Op::make_again of an op that is cheap.
+// Runs the node again: the usual Op::recompute of an op that is cheap.
 inline ValueId run_again(Graph& graph, int node, size_t output) {
   const graph::Node again = graph.nodes()[static_cast<size_t>(node)];
   return graph.add(again.op, again.inputs)[output];

@@ -24,7 +24,7 @@ class Embedding : public OpWith<Embedding, EmbeddingSettings> {
   Cost cost(const Signature& s) const override;
   void run(const Run& run) const override;
   void gradient(Gradients& g) const override;
-  ValueId make_again(Graph& graph, int node, size_t output) const override {
+  ValueId recompute(Graph& graph, int node, size_t output) const override {
     return run_again(graph, node, output);
   }
 };

@@ -22,7 +22,7 @@ class Linear : public OpWith<Linear, LinearSettings> {
   std::vector<Alias> aliases(const Signature& s) const override;
   void run(const Run& run) const override;
   void gradient(Gradients& g) const override;
-  ValueId make_again(Graph& graph, int node, size_t output) const override;
+  ValueId recompute(Graph& graph, int node, size_t output) const override;
 };
 
 struct LinearGradientSettings {
@@ -111,7 +111,7 @@ void Linear::run(const Run& r) const {
   });
 }
 
-ValueId Linear::make_again(Graph& graph, int node, size_t output) const {
+ValueId Linear::recompute(Graph& graph, int node, size_t output) const {
   // The pre-activation is kept for the backward pass instead of the activation. ReLU keeps its result, which
   // gives its derivative.
   const bool residual = graph.nodes()[static_cast<size_t>(node)].inputs[3].index >= 0;

@@ -62,7 +62,7 @@ class Measurer {
       models[i]->resident = std::max(models[i]->resident, measurement->bytes);
       return measurement->timing;
     };
-    const auto timings = measure::time_in_turns(
+    const auto timings = measure::time_interleaved(
         models.size(), time_one, [&](size_t done, size_t all) { tools_.observer.measuring(done, all); });
     for (size_t i = 0; i < models.size(); ++i) models[i]->measured = timings[i];
   }

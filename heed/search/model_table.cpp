@@ -108,9 +108,8 @@ spec::ModelSpec model_of(const Csv& csv, size_t row, const std::string& given) {
 // Tables do not say how models were trained: a score that trains uses settings that work for all of them.
 spec::Recipe recipe_of(spec::ModelSpec model, int64_t length) {
   spec::Recipe recipe;
-  recipe.data.tokenizer = model.embedding.vocabulary <= 256 ? "bytes"
-                          : model.backbone == "gpt2"        ? "bpe"
-                                                            : "words";
+  recipe.data.tokenizer =
+      model.embedding.vocabulary <= 256 ? "bytes" : spec::backbones().find(model.backbone).tokenizer;
   recipe.data.vocabulary = model.embedding.vocabulary <= 256 ? 0 : model.embedding.vocabulary;
   recipe.training.length = length;
   recipe.training.batch = 16;

@@ -25,7 +25,7 @@ ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfil
     models.push_back(space.model_of(*candidate));
     check.models.push_back({space.key_of(*candidate), cost.latency, 0});
   }
-  const std::vector<measure::Timing> timings = measure::time_in_turns(
+  const std::vector<measure::Timing> timings = measure::time_interleaved(
       models.size(), [&](size_t i, int64_t) { return measure::time_whole(models[i], space.length).timing; },
       progress);
   std::vector<double> ratios;

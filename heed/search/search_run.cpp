@@ -39,7 +39,7 @@ Json config_of(const SearchRequest& r, const Json& settings) {
 }
 
 // Earlier versions kept the settings of every strategy, as "settings".
-Json todays_config(const Json& before) {
+Json upgraded_config(const Json& before) {
   Json config = spec::with_space_definition(before);
   if (!config.contains("settings") || !config.value("strategy", Json()).is_string()) return config;
   const StrategyEntry& strategy = strategies().find(config["strategy"]);
@@ -63,7 +63,7 @@ class Search {
         settings_(strategy_.resolve(request.settings)),
         proxy_(proxies().find(request.proxy)),
         folder_(request.folder, store::RunKind::kSearch, config_of(request, settings_), request.record,
-                todays_config),
+                upgraded_config),
         records_(request.folder),
         sample_(request.sample, request.folder / "cache"),
         database_(request.profile),

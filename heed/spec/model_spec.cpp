@@ -189,11 +189,12 @@ bool ModelSpec::ties_projection(size_t cluster) const {
 // The list of backbones. A new one adds one line.
 const Registry<Backbone>& backbones() {
   static const Registry<Backbone> list(
-      "backbone", {
-                      {"gpt2", "pre-norm, learned positions, GELU, tied output", gpt2},
-                      {"sru++", "fast recurrence with a little attention", sru},
-                      {"transformer-xl", "relative attention over a memory", transformer_xl},
-                  });
+      "backbone",
+      {
+          {"gpt2", "pre-norm, learned positions, GELU, tied output", gpt2, "bpe", true, {3, 6, 12}},
+          {"sru++", "fast recurrence with a little attention", sru, "words", false, {}},
+          {"transformer-xl", "relative attention over a memory", transformer_xl, "words", false, {4, 8, 16}},
+      });
   return list;
 }
 

@@ -130,6 +130,7 @@ struct HeadSpec {
 
 struct ModelSpec {
   std::string backbone = "gpt2";
+  std::string stack = "decoder";
   std::string arch = "(sf)x12";
   int64_t mix = 0;
   int64_t width = 768;
@@ -151,6 +152,7 @@ struct ModelSpec {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("backbone", backbone, "family that gives the defaults");
+    field("stack", stack, "which tokens of its text a token sees");
     field("arch", arch, "the blocks, such as (sfff)x6 (f)x8");
     field("mix", mix, "a supernet: this many consecutive blocks are alternatives of one layer; 0: none");
     field("width", width, "model width D");
@@ -197,6 +199,9 @@ struct Backbone {
   std::string name;
   std::string meaning;
   ModelSpec (*settings)();
+  const char* tokenizer;                 // that its models usually have, apart from bytes
+  bool stores_in_out;                    // its public code stores matrices [in, out], not [out, in]
+  std::vector<int64_t> baseline_layers;  // (sf)xN with these N is what LiteTransformerSearch compares with
 };
 const Registry<Backbone>& backbones();
 

@@ -105,7 +105,7 @@ void check_run_kind(const fs::path& folder, RunKind asked) {
 }
 
 RunFolder::RunFolder(const fs::path& path, RunKind kind, const Json& config, const Json& record,
-                     const std::function<Json(const Json& before)>& today)
+                     const std::function<Json(const Json& before)>& upgrade)
     : path_(path), record_(record) {
   std::error_code error;
   fs::create_directories(path_, error);
@@ -116,7 +116,7 @@ RunFolder::RunFolder(const fs::path& path, RunKind kind, const Json& config, con
     throw usage_error(path_.string(), ": holds files but no ", kConfigFile, "; use a new or an empty folder");
   try {
     lock();
-    open_config(kind, config, today);
+    open_config(kind, config, upgrade);
     metrics_.emplace(path_ / kMetricsFile);
   } catch (...) {
     ::close(lock_);
@@ -160,7 +160,7 @@ void RunFolder::lock() {
 }
 
 void RunFolder::open_config(RunKind kind, const Json& config,
-                            const std::function<Json(const Json& before)>& today) {
+                            const std::function<Json(const Json& before)>& upgrade) {
   const fs::path config_file = path_ / kConfigFile, record_file = path_ / kRecordFile;
   if (!fs::exists(config_file)) {
     record_[kKind] = enum_name(kind);
@@ -172,7 +172,7 @@ void RunFolder::open_config(RunKind kind, const Json& config,
   reopened_ = true;
   check_run_kind(path_, kind);
   const Json before = read_json_object(config_file);
-  const std::string difference = first_difference(today ? today(before) : before, config, "");
+  const std::string difference = first_difference(upgrade ? upgrade(before) : before, config, "");
   if (!difference.empty())
     throw usage_error(path_.string(), ": was made with other settings: ", difference,
                       "; use another folder, or the same settings to resume");

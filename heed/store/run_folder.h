@@ -44,10 +44,10 @@ class RunFolder {
  public:
   // Creates the folder, or opens it again. Throws if another process has it open (it is named), if it is of
   // another kind, if it was made with other settings (the first that differs is named), or if it holds other
-  // files. `today` converts the settings of an earlier version to those of this one, so that new settings
+  // files. `upgrade` converts the settings of an earlier version to those of this one, so that new settings
   // have their default.
   RunFolder(const std::filesystem::path& path, RunKind kind, const Json& config, const Json& record,
-            const std::function<Json(const Json& before)>& today = {});
+            const std::function<Json(const Json& before)>& upgrade = {});
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -71,7 +71,7 @@ class RunFolder {
  private:
   void discard_if_new();
   void lock();
-  void open_config(RunKind kind, const Json& config, const std::function<Json(const Json& before)>& today);
+  void open_config(RunKind kind, const Json& config, const std::function<Json(const Json& before)>& upgrade);
 
   std::filesystem::path path_;
   Json record_;

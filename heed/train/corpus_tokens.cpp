@@ -6,8 +6,14 @@ namespace heed::train {
 
 using data::Split;
 
-data::TokenStream CorpusTokens::stream(Split split) const {
-  return data::TokenStream(corpus.part(split), *tokenizer, cache);
+CorpusTokens::CorpusTokens(data::Corpus text, std::unique_ptr<data::Tokenizer> vocabulary,
+                           std::filesystem::path folder)
+    : corpus(std::move(text)), tokenizer(std::move(vocabulary)), cache(std::move(folder)) {}
+
+const data::TokenStream& CorpusTokens::stream(Split split) const {
+  std::unique_ptr<data::TokenStream>& stream = streams_[static_cast<size_t>(split)];
+  if (!stream) stream = std::make_unique<data::TokenStream>(corpus.part(split), *tokenizer, cache);
+  return *stream;
 }
 
 CorpusTokens open_tokens_of_model(const spec::DataSpec& data, const std::filesystem::path& path,
@@ -15,21 +21,21 @@ CorpusTokens open_tokens_of_model(const spec::DataSpec& data, const std::filesys
   return {data::open_corpus(path, data.reader), data::load_tokenizer(model), cache};
 }
 
-CorpusTokens open_tokens(const spec::DataSpec& data, const std::filesystem::path& path,
+CorpusTokens open_tokens(const spec::DataSpec& spec, const std::filesystem::path& path,
                          const std::filesystem::path& tokenizer_path, const std::filesystem::path& cache) {
-  CorpusTokens result{data::open_corpus(path, data.reader), nullptr, cache};
+  CorpusTokens result{data::open_corpus(path, spec.reader), nullptr, cache};
   if (!tokenizer_path.empty() && std::filesystem::exists(tokenizer_path)) {
     result.tokenizer = data::load_tokenizer(tokenizer_path);
     return result;
   }
   std::vector<Split> splits = {Split::kTrain};
-  if (data.tokenizer == "characters") {
+  if (data::tokenizers().find(spec.tokenizer).all_parts) {
     for (Split split : {Split::kValid, Split::kTest}) {
       if (result.corpus.has(split)) splits.push_back(split);
     }
   }
   result.tokenizer =
-      data::learn_tokenizer({data.tokenizer, data.vocabulary, data.newline}, result.corpus.text(splits));
+      data::learn_tokenizer({spec.tokenizer, spec.vocabulary, spec.newline}, result.corpus.text(splits));
   return result;
 }
 

@@ -4,27 +4,19 @@
 #include <functional>
 #include <memory>
 
-#include "heed/data/batches.h"
 #include "heed/model/cursor.h"
 #include "heed/spec/training_spec.h"
+#include "heed/train/tasks.h"
 
 namespace heed::train {
-
-struct Score {
-  double nats = 0;     // sum over all counted tokens
-  int64_t tokens = 0;  // counted
-  double mean() const { return tokens ? nats / static_cast<double>(tokens) : 0; }
-  double perplexity() const;
-  double bits_per_token() const;
-};
 
 // The protocol in words, to be printed with every number.
 std::string describe(const spec::EvaluationSpec& protocol);
 
 class Scorer {
  public:
-  // The parameters are shared; the states are its own.
-  Scorer(const spec::ModelSpec& model, const spec::EvaluationSpec& protocol,
+  // The parameters are shared; the states are its own. The task's meter measures.
+  Scorer(const Task& task, const spec::ModelSpec& model, const spec::EvaluationSpec& protocol,
          std::shared_ptr<graph::NamedTensors> parameters, model::WeightForm weights);
 
   const graph::Graph& graph() const { return program_->graph(); }
@@ -36,10 +28,12 @@ class Scorer {
   Score run(data::Batches& batches, int64_t most = 0, const std::function<bool(int64_t done)>& progress = {});
 
  private:
+  std::unique_ptr<Meter> (*meter_)(const Batch& batch);
   model::GraphForm form_;
   model::Model model_;
   graph::Variables variables_;
   std::unique_ptr<graph::Program> program_;
+  Batch batch_;
   model::InputSpans inputs_;
   std::unique_ptr<model::Cursor> cursor_;
 };

@@ -23,7 +23,7 @@ constexpr int64_t kPromptTokens = 32;  // of the valid part, which a sample cont
 struct Progress {
   int64_t step = 0;
   LossAverage loss;
-  double best = 0;  // on the valid part
+  double best = 0;  // of the metric that decides, on the valid part
   int64_t best_step = 0;
   int64_t without_best = 0;  // evaluations since then
   double seconds = 0;        // spent in steps
@@ -33,7 +33,7 @@ struct Progress {
     field("step", step, "updates made");
     field("average", loss.average, "of the loss over the last steps");
     field("lowest", loss.lowest, "that the average has been");
-    field("best", best, "nats per token on the valid part");
+    field("best", best, "value of the metric that decides, on the valid part");
     field("best_step", best_step, "when that was");
     field("without_best", without_best, "evaluations since then");
     field("seconds", seconds, "spent in steps");
@@ -85,14 +85,16 @@ class Run {
  private:
   // Everything that may still throw: the sizes, the checkpoint.
   void prepare() {
+    const Task& task = task_of(recipe_.model, recipe_.training);
     trainer_ = std::make_unique<Trainer>(recipe_.model, recipe_.training, variables_);
+    batch_ = text_.batches().find(trainer_->batch());
     if (text_.tokens().corpus.has(Split::kValid)) {
-      valid_ = std::make_unique<data::TokenStream>(text_.tokens().stream(Split::kValid));
+      valid_ = &text_.tokens().stream(Split::kValid);
       // `heed eval` uses the recipe's own protocol.
       const spec::EvaluationSpec protocol = held_out_protocol(recipe_.training, *valid_);
-      scorer_ =
-          std::make_unique<Scorer>(recipe_.model, protocol, variables_.parameters, model::WeightForm::kPlain);
-      valid_batches_ = task_of(recipe_.model, recipe_.training).scoring_batches(protocol, *valid_);
+      scorer_ = std::make_unique<Scorer>(task, recipe_.model, protocol, variables_.parameters,
+                                         model::WeightForm::kPlain);
+      valid_batches_ = task.scoring_batches(protocol, text_.tokens(), Split::kValid);
     }
     resume();
   }
@@ -122,9 +124,8 @@ class Run {
     const spec::TrainingSpec& training = recipe_.training;
     const int64_t index = progress_.step, seen = seen_before(training, text_.batches(), index);
     const double step_begin = now_seconds();
-    const StepResult result = trainer_->step(index + 1, seen, [&](int64_t chunk, const data::Batch& to) {
-      text_.batches().fill(index, chunk, to);
-    });
+    const StepResult result = trainer_->step(
+        index + 1, seen, [&](int64_t chunk, const Batch&) { text_.batches().fill(index, chunk, batch_); });
     progress_.step = index + 1;
     progress_.seconds += now_seconds() - step_begin;
     progress_.loss.add(
@@ -155,19 +156,20 @@ class Run {
       return !progress_.owed;
     });
     if (progress_.owed) return false;
-    const bool best = progress_.best_step == 0 || score.mean() < progress_.best;
+    const Metric& deciding = score.metrics.front();
+    const bool best = progress_.best_step == 0 || deciding.is_better_than(progress_.best);
     if (best) {
-      progress_.best = score.mean(), progress_.best_step = progress_.step, progress_.without_best = 0;
+      progress_.best = deciding.value, progress_.best_step = progress_.step, progress_.without_best = 0;
       save_model();
     } else {
       ++progress_.without_best;
     }
     observer_.evaluated(progress_.step, score, bytes_per_token(), best);
     if (best && request_.sample) sample();
+    Json valid = {{"tokens", score.tokens}, {"best", best}};
+    for (const Metric& metric : score.metrics) valid[metric.name] = metric.value;
     text_.folder().metrics().append(
-        {{"step", progress_.step},
-         {"seconds", progress_.seconds},
-         {"valid", {{"loss", score.mean()}, {"tokens", score.tokens}, {"best", best}}}});
+        {{"step", progress_.step}, {"seconds", progress_.seconds}, {"valid", valid}});
     return true;
   }
 
@@ -215,19 +217,18 @@ class Run {
   TextRun text_;
   const spec::Recipe& recipe_;
   std::optional<store::LineLog> samples_;
-  std::unique_ptr<data::TokenStream> valid_;
+  const data::TokenStream* valid_ = nullptr;
   std::unique_ptr<data::Batches> valid_batches_;
   graph::Variables variables_;
   std::unique_ptr<Trainer> trainer_;
+  data::BatchSpans batch_;  // what the trainer reads
   std::unique_ptr<Scorer> scorer_;
   Progress progress_;
 };
 
 }  // namespace
 
-bool counts_bits(const spec::DataSpec& data) {
-  return data.tokenizer == "bytes" || data.tokenizer == "characters";
-}
+bool counts_bits(const spec::DataSpec& spec) { return data::tokenizers().find(spec.tokenizer).symbols; }
 
 RunResult run_training(const RunRequest& request, RunObserver& observer) {
   return Run(request, observer).run();

@@ -42,14 +42,14 @@ class RunObserver : public ResumableObserver {
 struct RunResult {
   int64_t first = 0, step = 0;  // updates made before this call, and after it
   bool finished = false;        // false: stopped or out of time; the same command resumes it
-  double best = 0;              // nats per token on the valid part; 0 if there is none
+  double best = 0;              // metric that decides, on the valid part; 0 if there is none
   int64_t best_step = 0;
   double seconds = 0;          // of this call
   double bytes_per_token = 0;  // of the valid part; 0 if there is none
 };
 
 // Whether a loss per token is shown in bits: symbols are bytes or characters.
-bool counts_bits(const spec::DataSpec& data);
+bool counts_bits(const spec::DataSpec& spec);
 
 RunResult run_training(const RunRequest& request, RunObserver& observer);
 

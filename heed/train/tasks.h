@@ -1,5 +1,5 @@
-// The tasks of models: how text becomes batches, and which head scores them. A new task is its file
-// and one line in tasks.cpp.
+// The tasks of models: how text becomes batches, which head scores them and what is measured. A new task is
+// its file and one line in tasks.cpp.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,8 @@
 #include "heed/base/registry.h"
 #include "heed/data/batches.h"
 #include "heed/spec/recipe.h"
+#include "heed/train/corpus_tokens.h"
+#include "heed/train/meter.h"
 
 namespace heed::train {
 
@@ -14,10 +16,12 @@ struct Task {
   std::string name;
   const char* meaning;
   const char* head;  // that it trains (model/heads.h)
-  std::unique_ptr<data::Batches> (*training_batches)(const spec::Recipe& recipe,
-                                                     const data::TokenStream& stream);
+  // The text must outlive the batches.
+  std::unique_ptr<data::Batches> (*training_batches)(const spec::Recipe& recipe, const CorpusTokens& text);
   std::unique_ptr<data::Batches> (*scoring_batches)(const spec::EvaluationSpec& protocol,
-                                                    const data::TokenStream& stream);
+                                                    const CorpusTokens& text, data::Split split);
+  // Measures a model that reads the batch.
+  std::unique_ptr<Meter> (*meter)(const Batch& batch);
 };
 const Registry<Task>& tasks();
 // The task that the model is trained for. Throws if the model has another head.

@@ -38,15 +38,14 @@ TextRun::TextRun(store::RunKind kind, const spec::Recipe& recipe, const fs::path
   recipe_.model.embedding.vocabulary = tokens_.tokenizer->size();
 }
 
-void TextRun::open(const Json& config, Json record, const std::function<Json(const Json& before)>& today,
+void TextRun::open(const Json& config, Json record, const std::function<Json(const Json& before)>& upgrade,
                    const std::function<void()>& prepare) {
   record["data"] = text_record(tokens_, data_);
-  folder_ = std::make_unique<store::RunFolder>(path_, kind_, config, record, today);
+  folder_ = std::make_unique<store::RunFolder>(path_, kind_, config, record, upgrade);
   folder_->begin([&] {
     check_text(record["data"]);
     store::write_json_object(path_ / "tokenizer.json", tokens_.tokenizer->to_json());
-    training_tokens_ = std::make_unique<data::TokenStream>(tokens_.stream(data::Split::kTrain));
-    batches_ = task_of(recipe_.model, recipe_.training).training_batches(recipe_, *training_tokens_);
+    batches_ = task_of(recipe_.model, recipe_.training).training_batches(recipe_, tokens_);
     prepare();
   });
 }

@@ -20,14 +20,13 @@ class TextRun {
 
   // Opens the folder (store/run_folder.h). `prepare` does what may still throw; if it does, or if the run
   // was begun with another text, a new folder is emptied.
-  void open(const Json& config, Json record, const std::function<Json(const Json& before)>& today,
+  void open(const Json& config, Json record, const std::function<Json(const Json& before)>& upgrade,
             const std::function<void()>& prepare);
 
   const spec::Recipe& recipe() const { return recipe_; }
   const CorpusTokens& tokens() const { return tokens_; }
   // Once it is open:
   store::RunFolder& folder() { return *folder_; }
-  const data::TokenStream& training_tokens() const { return *training_tokens_; }
   data::Batches& batches() { return *batches_; }
 
  private:
@@ -38,7 +37,6 @@ class TextRun {
   spec::Recipe recipe_;
   CorpusTokens tokens_;
   std::unique_ptr<store::RunFolder> folder_;
-  std::unique_ptr<data::TokenStream> training_tokens_;
   std::unique_ptr<data::Batches> batches_;
 };
 

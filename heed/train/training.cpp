@@ -70,7 +70,7 @@ graph::Memory memory_of(std::initializer_list<const TrainingGraph*> updates) {
 }
 
 double TrainingGraph::flops() const {
-  return static_cast<double>(form.chunks) * graph::count(*gradients).total.flops;
+  return static_cast<double>(form.chunks()) * graph::count(*gradients).total.flops;
 }
 
 TrainingGraph build_training_graph(const spec::ModelSpec& model_spec, const spec::TrainingSpec& training,
@@ -134,6 +134,7 @@ Trainer::Trainer(TrainingGraph graph, const spec::TrainingSpec& training, graph:
   if (fresh)
     fill_weights(*graph_.gradients, graph_.model.weights, *variables.parameters,
                  first_weights(graph_.model.weights, static_cast<uint64_t>(training.seed)));
+  batch_ = batch_of(graph_.model, *program_);
   inputs_ = {*program_, graph_.model.inputs};
   cursor_ = std::make_unique<model::Cursor>(graph_.model, graph_.form, variables.states);
   const graph::Program& last = update_ ? *update_ : *program_;
@@ -162,7 +163,7 @@ StepResult Trainer::step(int64_t step, int64_t seen, const Fill& fill, graph::Pr
   for (int64_t chunk = 0; chunk < spec_.chunks; ++chunk) {
     if (!inputs_.chunk.empty()) inputs_.chunk[0] = static_cast<int32_t>(chunk);
     set_rng(inputs_, static_cast<uint64_t>(spec_.seed), static_cast<uint64_t>(step * spec_.chunks + chunk));
-    fill(chunk, {inputs_.tokens, inputs_.targets});
+    fill(chunk, batch_);
     profile ? program_->run(*profile) : program_->run();
     result.loss += program_->tensor(graph_.model.loss).f32()[0] / static_cast<double>(spec_.chunks);
   }

@@ -4,7 +4,6 @@
 
 #include <memory>
 
-#include "heed/data/batches.h"
 #include "heed/graph/plan.h"
 #include "heed/model/cursor.h"
 #include "heed/spec/model_spec.h"
@@ -46,7 +45,7 @@ struct StepResult {
 class Trainer {
  public:
   // Writes one chunk of the batch.
-  using Fill = std::function<void(int64_t chunk, const data::Batch& to)>;
+  using Fill = std::function<void(int64_t chunk, const Batch& to)>;
 
   // New weights from the seed, unless `variables` holds the parameters already.
   Trainer(const spec::ModelSpec& model, const spec::TrainingSpec& training, graph::Variables& variables);
@@ -60,6 +59,8 @@ class Trainer {
 
   const graph::Graph& graph() const { return *graph_.gradients; }
   const model::Weights& weights() const { return graph_.model.weights; }
+  // What an update reads; the same memory for every step.
+  const Batch& batch() const { return batch_; }
   // Inputs that the caller writes before each step: a supernet's temperature, and what an objective added.
   const model::InputSpans& inputs() const { return inputs_; }
   Tensor input(graph::ValueId id) const { return program_->tensor(id); }
@@ -76,6 +77,7 @@ class Trainer {
   spec::TrainingSpec spec_;
   TrainingGraph graph_;
   std::unique_ptr<graph::Program> program_, update_;
+  Batch batch_;
   model::InputSpans inputs_;
   std::unique_ptr<model::Cursor> cursor_;
   float* learning_rate_;

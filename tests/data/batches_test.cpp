@@ -10,6 +10,7 @@
 #include "heed/base/philox.h"
 #include "heed/data/sentence_batches.h"
 #include "tests/data/support.h"
+#include "tests/support/messages.h"
 
 namespace heed::data {
 namespace {
@@ -44,16 +45,16 @@ struct Numbered {
   std::unique_ptr<TokenStream> stream;
 };
 
-struct Batch {
+struct Whole {
   std::vector<int32_t> tokens, targets;
   std::vector<BatchInfo> info;  // of each chunk
 };
 
-Batch whole(Batches& batches, int64_t step) {
+Whole whole(Batches& batches, int64_t step) {
   const BatchShape& shape = batches.shape();
   const auto size = static_cast<size_t>(shape.sequences * shape.length),
              part = size / static_cast<size_t>(shape.chunks);
-  Batch batch{std::vector<int32_t>(size, -9), std::vector<int32_t>(size, -9), {}};
+  Whole batch{std::vector<int32_t>(size, -9), std::vector<int32_t>(size, -9), {}};
   for (int64_t chunk = 0; chunk < shape.chunks; ++chunk) {
     const size_t at = static_cast<size_t>(chunk) * part;
     batch.info.push_back(batches.fill(
@@ -74,7 +75,7 @@ TEST(StreamBatches, EqualAPlainLoop) {
       int64_t step = 0, counted = 0;
       for (int64_t epoch = 0; epoch < 2; ++epoch) {
         for (int64_t at = 0; at < row - 1; at += shape.length, ++step) {
-          const Batch batch = whole(batches, step);
+          const Whole batch = whole(batches, step);
           int64_t real = 0;
           for (int64_t b = 0; b < shape.sequences; ++b) {
             for (int64_t t = 0; t < shape.length; ++t) {
@@ -124,7 +125,7 @@ TEST(StreamBatches, RollRotatesEachRow) {
   for (int64_t epoch = 0; epoch < 5; ++epoch) {
     std::vector<int64_t> first;
     for (int64_t segment = 0; segment < 11; ++segment) {
-      const Batch batch = whole(batches, epoch * 11 + segment);
+      const Whole batch = whole(batches, epoch * 11 + segment);
       for (int64_t b = 0; b < 4; ++b) {
         if (segment == 0) first.push_back(batch.tokens[static_cast<size_t>(b * 9)] - b * row);
         for (int64_t t = 0; t < 9; ++t) {
@@ -149,7 +150,7 @@ TEST(StreamBatches, WarmUpRunsTheEndOfTheStreamBefore) {
     ASSERT_EQ(batches.segments(), segments + 3);
     EXPECT_EQ(batches.counted_in_epoch(), 4 * 24);
     for (int64_t step = 0; step < batches.segments(); ++step) {
-      const Batch batch = whole(batches, step);
+      const Whole batch = whole(batches, step);
       EXPECT_EQ(batch.info[0].first_of_epoch, step == 0);
       EXPECT_EQ(batch.info[1].counted_in_batch == 0, step < segments);
       for (int64_t b = 0; b < 4; ++b) {
@@ -171,11 +172,11 @@ TEST(StreamBatches, AStepIsAFunctionOfItsNumber) {
   const Numbered data(5000);
   const BatchShape shape{4, 300, 2};
   StreamBatches forward(*data.stream, shape, {.roll = true, .seed = 1});
-  std::map<int64_t, Batch> seen;
+  std::map<int64_t, Whole> seen;
   for (int64_t step = 0; step < 40; ++step) seen[step] = whole(forward, step);
   for (const int64_t step : {39, 0, 17, 17, 4}) {
     StreamBatches resumed(*data.stream, shape, {.roll = true, .seed = 1});
-    const Batch batch = whole(resumed, step);
+    const Whole batch = whole(resumed, step);
     EXPECT_EQ(batch.tokens, seen[step].tokens) << step;
     EXPECT_EQ(batch.targets, seen[step].targets) << step;
   }
@@ -232,7 +233,7 @@ Rows rows_of(Batches& batches, int64_t epoch) {
              t = static_cast<size_t>(batches.shape().length);
   Rows rows{std::vector<std::string>(b), std::vector<std::string>(b)};
   for (int64_t segment = 0; segment < batches.segments(); ++segment) {
-    const Batch batch = whole(batches, epoch * batches.segments() + segment);
+    const Whole batch = whole(batches, epoch * batches.segments() + segment);
     int64_t counted = 0, in_chunks = 0;
     for (size_t i = 0; i < b * t; ++i) {
       if (batch.targets[i] == kIgnored) {
@@ -333,10 +334,10 @@ TEST(SentenceBatches, AStepIsAFunctionOfItsNumber) {
   const BatchShape shape{4, 9, 2};
   SentenceBatches forward(*data.stream, shape, 7);
   const int64_t steps = 3 * forward.segments();
-  std::vector<Batch> seen;
+  std::vector<Whole> seen;
   for (int64_t step = 0; step < steps; ++step) seen.push_back(whole(forward, step));
   const auto check = [&](SentenceBatches& batches, int64_t step) {
-    const Batch batch = whole(batches, step);
+    const Whole batch = whole(batches, step);
     EXPECT_EQ(batch.tokens, seen[static_cast<size_t>(step)].tokens) << step;
     EXPECT_EQ(batch.targets, seen[static_cast<size_t>(step)].targets) << step;
   };
@@ -370,6 +371,27 @@ TEST(SentenceBatches, RefuseWhatHasNoSentences) {
         SentenceBatches(*numbers.stream, {1, 1}, 1);
       },
       ErrorKind::kUsage, "no token that ends one");
+}
+
+// A model reads what its embedding and its head need; the batches of a task must be just that.
+TEST(Batches, AreFoundByNameInWhatAModelReads) {
+  const Numbered data(20);
+  StreamBatches batches(*data.stream, {1, 4, 1});
+  std::vector<int32_t> tokens(4), targets(4), types(4);
+  Batch batch;
+  batch.add("targets", {targets.data(), {{4}, DType::kI32}});
+  batch.add("tokens", {tokens.data(), {{1, 4}, DType::kI32}});
+  batches.fill(0, 0, batches.find(batch));
+  EXPECT_EQ(tokens[1], targets[0]);
+  EXPECT_NE(tokens, targets);
+  batch.add("types", {types.data(), {{1, 4}, DType::kI32}});
+  EXPECT_EQ(
+      test::message_of([&] { batches.find(batch); }),
+      "data: batches consist of tokens, targets, the model reads targets, tokens, types; give the model "
+      "another embedding or head, or train it for another task");
+  Batch less;
+  less.add("tokens", {tokens.data(), {{1, 4}, DType::kI32}});
+  EXPECT_THROW(batches.find(less), Error);
 }
 
 }  // namespace

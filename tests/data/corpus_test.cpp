@@ -11,16 +11,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> pieces(const Corpus& corpus, Split split) {
+std::vector<std::string> slices(const Corpus& corpus, Split split) {
   std::vector<std::string> texts;
   if (!corpus.has(split)) return texts;
-  for (const TextSlice& piece : corpus.part(split).pieces) texts.emplace_back(piece.text);
+  for (const TextSlice& slice : corpus.part(split).slices) texts.emplace_back(slice.text);
   return texts;
 }
 
 std::string joined(const Corpus& corpus, Split split) {
   std::string all;
-  for (const std::string& text : pieces(corpus, split)) all += text;
+  for (const std::string& text : slices(corpus, split)) all += text;
   return all;
 }
 
@@ -93,7 +93,7 @@ TEST(WholeReader, TakesAllTextAsTheTestPart) {
   folder.write("none.txt", "");
   folder.write("picture", std::string_view("\x89PNG\0\0", 6));
   const Corpus all = open_corpus(folder.path(), "whole");
-  EXPECT_EQ(pieces(all, Split::kTest), (std::vector<std::string>{lines(100, 20), "x", "named\n"}));
+  EXPECT_EQ(slices(all, Split::kTest), (std::vector<std::string>{lines(100, 20), "x", "named\n"}));
   EXPECT_EQ(all.notes().size(), 2u);
   const ScratchFolder pictures;
   pictures.write("picture", std::string_view("\x89PNG\0\0", 6));
@@ -134,7 +134,7 @@ TEST(PlainReader, TakesAllTextFilesOfAFolderInOrder) {
   const Corpus corpus = open_corpus(folder.path());
   EXPECT_EQ(joined(corpus, Split::kTrain) + joined(corpus, Split::kValid) + joined(corpus, Split::kTest),
             a + b + test);
-  EXPECT_EQ(pieces(corpus, Split::kTrain), (std::vector<std::string>{a, b, test.substr(0, 10 * 20)}));
+  EXPECT_EQ(slices(corpus, Split::kTrain), (std::vector<std::string>{a, b, test.substr(0, 10 * 20)}));
   EXPECT_EQ(joined(corpus, Split::kTest).size(), 5u * 20);
   ASSERT_EQ(corpus.notes().size(), 2u);
   EXPECT_NE(corpus.notes()[0].find("logo.png"), std::string::npos);
@@ -202,9 +202,9 @@ TEST(Lm1bReader, TakesTheReleaseAndAFlatFolder) {
     folder.write(held_out + "news.en.heldout-00000-of-00050", "test\n");
     const Corpus corpus = open_corpus(folder.path());
     EXPECT_EQ(corpus.reader(), "lm1b");
-    EXPECT_EQ(pieces(corpus, Split::kTrain), (std::vector<std::string>{"first\n", "second\n"}));
-    EXPECT_EQ(pieces(corpus, Split::kValid), std::vector<std::string>{"valid\n"});
-    EXPECT_EQ(pieces(corpus, Split::kTest), std::vector<std::string>{"test\n"});
+    EXPECT_EQ(slices(corpus, Split::kTrain), (std::vector<std::string>{"first\n", "second\n"}));
+    EXPECT_EQ(slices(corpus, Split::kValid), std::vector<std::string>{"valid\n"});
+    EXPECT_EQ(slices(corpus, Split::kTest), std::vector<std::string>{"test\n"});
     EXPECT_EQ(corpus.notes().size(), flat ? 1u : 0u);
   }
   const ScratchFolder empty;
@@ -285,7 +285,7 @@ TEST(Corpus, MayBeMoved) {
   const std::string train = joined(first, Split::kTrain);
   const Corpus second = std::move(first);
   EXPECT_EQ(joined(second, Split::kTrain), train);
-  second.part(Split::kTrain).pieces[0].forget(0, train.size());
+  second.part(Split::kTrain).slices[0].forget(0, train.size());
   EXPECT_EQ(joined(second, Split::kTrain), train);
 }
 

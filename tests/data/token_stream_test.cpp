@@ -35,10 +35,10 @@ std::vector<int32_t> tokens_of(const TokenStream& stream) {
   return tokens;
 }
 
-// What the tokenizer makes of each piece when it gets it whole.
+// What the tokenizer makes of each slice when it gets it whole.
 std::vector<int32_t> expected(const Part& part, const Tokenizer& tokenizer) {
   std::vector<int32_t> tokens;
-  for (const TextSlice& piece : part.pieces) tokenizer.encode(piece.text, tokens);
+  for (const TextSlice& slice : part.slices) tokenizer.encode(slice.text, tokens);
   return tokens;
 }
 
@@ -83,7 +83,7 @@ TEST(TokenStream, CopiesAnyRange) {
       EXPECT_EQ(out.back(), -7);
     }
     std::vector<int32_t> out(2);
-    EXPECT_THROW(stream.copy(899, 2, out.data()), BrokenBelief);
+    EXPECT_THROW(stream.copy(899, 2, out.data()), AssertionFailed);
     EXPECT_EQ(tokens_of(stream), all);
   }
 }
@@ -95,7 +95,7 @@ TEST(TokenStream, KnowsWhereThePiecesEnd) {
   folder.write("news.en-00003-of-00100", "\n\n");
   const Corpus corpus = open_corpus(folder.path());
   const TokenStream stream(corpus.part(Split::kTrain), FakeWords(), folder.path());
-  EXPECT_EQ(std::vector<int64_t>(stream.piece_ends().begin(), stream.piece_ends().end()),
+  EXPECT_EQ(std::vector<int64_t>(stream.slice_ends().begin(), stream.slice_ends().end()),
             (std::vector<int64_t>{5, 6, 8}));
 }
 

@@ -13,8 +13,8 @@ HEED_FUZZ_TARGET(input) {
     for (const data::Split split : data::kSplits) {
       if (!corpus.has(split)) continue;
       corpus.part(split).hash();
-      for (const data::TextSlice& piece : corpus.part(split).pieces) joined += piece.text;
-      corpus.text({split})([&](std::string_view piece) { told += piece; });
+      for (const data::TextSlice& slice : corpus.part(split).slices) joined += slice.text;
+      corpus.text({split})([&](std::string_view slice) { told += slice; });
     }
     fuzz::law(told == joined, "the text to learn from is that of the parts");
     fuzz::law(reader == "text8" || joined == input, "the parts are the file");

@@ -9,7 +9,7 @@ using namespace heed;
 
 namespace {
 
-// Behind the tokens and the ends of pieces: magic, version and two hashes, 4 numbers, checksum.
+// Behind the tokens and the ends of slices: magic, version and two hashes, 4 numbers, checksum.
 constexpr size_t kNames = 32, kDescription = 64, kChecksum = 8;
 
 std::string named_and_checked(std::string_view input, std::string_view good) {
@@ -39,9 +39,9 @@ HEED_FUZZ_TARGET(input) {
     fuzz::write(path, file);
     const data::TokenStream stream(part, *tokenizer, cache);
     fuzz::law(stream.text_bytes() == part.bytes(), "the tokens stand for the text");
-    fuzz::law(stream.piece_ends().size() == part.pieces.size(), "each piece has an end");
-    fuzz::law(std::is_sorted(stream.piece_ends().begin(), stream.piece_ends().end()), "pieces are in order");
-    fuzz::law(stream.piece_ends().back() == stream.size(), "the last piece ends with the tokens");
+    fuzz::law(stream.slice_ends().size() == part.slices.size(), "each slice has an end");
+    fuzz::law(std::is_sorted(stream.slice_ends().begin(), stream.slice_ends().end()), "slices are in order");
+    fuzz::law(stream.slice_ends().back() == stream.size(), "the last slice ends with the tokens");
     std::vector<int32_t> tokens(static_cast<size_t>(stream.size()));
     stream.copy(0, stream.size(), tokens.data());
   }

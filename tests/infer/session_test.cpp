@@ -52,9 +52,9 @@ model::Source weights(const spec::ModelSpec& spec) {
 
 // Scores after every token, in one pass that makes everything anew; each token sees `memory` before it.
 std::vector<float> full_scores(const spec::ModelSpec& spec, std::span<const int32_t> tokens, int64_t memory) {
-  model::GraphForm form{.end = model::GraphEnd::kScores, .length = static_cast<int64_t>(tokens.size())};
-  if (!learned(spec)) form.past = model::memory(memory), form.protocol.visible = Visible::kBand;
-  return Runner(spec, form).run(tokens);
+  model::Inference once{.end = model::GraphEnd::kScores};
+  if (!learned(spec)) once.past = model::memory(memory), once.protocol.visible = Visible::kBand;
+  return Runner(spec, {once, 1, static_cast<int64_t>(tokens.size())}).run(tokens);
 }
 
 void expect_row(std::span<const float> actual, const std::vector<float>& all, size_t row, int64_t vocabulary,

@@ -36,7 +36,7 @@ TEST(Timing, WhatIsDisturbedHasMoreTurns) {
     return round_of(which == 1 && round < 2 ? 2 : 1);
   };
   const auto timings =
-      time_in_turns(3, time_one, [&](size_t done, size_t all) { reports.emplace_back(done, all); });
+      time_interleaved(3, time_one, [&](size_t done, size_t all) { reports.emplace_back(done, all); });
   EXPECT_EQ(order, (std::vector<size_t>{0, 1, 2, 0, 1, 2, 0, 1, 2, 1, 1}));
   ASSERT_EQ(timings.size(), 3u);
   for (const Timing& timing : timings) EXPECT_EQ(timing.median, 1);

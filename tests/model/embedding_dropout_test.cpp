@@ -27,9 +27,9 @@ spec::ModelSpec words(double rate, int64_t embedding_width, std::vector<int64_t>
 }
 
 model::GraphForm form(bool training) {
-  return {.weights = training ? model::WeightForm::kTrained : model::WeightForm::kPlain,
-          .sequences = kBatch,
-          .length = kLength};
+  model::GraphForm form{.sequences = kBatch, .length = kLength};
+  if (training) form.purpose = model::Training{};
+  return form;
 }
 
 struct Built {
@@ -48,7 +48,8 @@ struct Built {
       for (float& w : program->tensor(id).floats()) w = static_cast<float>(0.3 * rng.normal());
     }
     inputs = {*program, model.inputs};
-    for (const auto words_of : {inputs.tokens, inputs.targets}) {
+    const Batch batch = batch_of(model, *program);
+    for (const auto words_of : {batch.ints("tokens"), batch.ints("targets")}) {
       for (int32_t& token : words_of) token = static_cast<int32_t>(rng.below(29));
     }
     set_position(inputs, form(training), {});

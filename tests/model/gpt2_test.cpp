@@ -50,8 +50,8 @@ std::vector<int32_t> tokens_of(int64_t step, int64_t stream) {
 }
 
 train::Trainer::Fill batch(int64_t step) {
-  return [step](int64_t, const data::Batch& to) {
-    const auto& [tokens, targets] = to;
+  return [step](int64_t, const Batch& to) {
+    const auto tokens = to.ints("tokens"), targets = to.ints("targets");
     std::copy_n(tokens_of(step, 0).begin(), tokens.size(), tokens.begin());
     std::copy_n(tokens_of(step, 1).begin(), targets.size(), targets.begin());
   };
@@ -183,10 +183,8 @@ TEST(Gpt2, PackedAndPlainWeightsStartAlike) {
   std::vector<int32_t> tokens = tokens_of(0, 0);
   tokens.resize(18);
   const auto scores = [&](uint64_t seed, bool packed) {
-    const model::GraphForm form{.end = model::GraphEnd::kScores,
-                                .weights = packed ? model::WeightForm::kPacked : model::WeightForm::kPlain,
-                                .sequences = 2,
-                                .length = 9};
+    const model::GraphForm form = recomputing_form(
+        {2, 9, 0}, model::GraphEnd::kScores, packed ? model::WeightForm::kPacked : model::WeightForm::kPlain);
     return test::Runner(spec, form, model::first_weights(weights, seed)).run(tokens);
   };
   test::expect_equal_to_rounding(scores(7, true), scores(7, false), "packed");

@@ -43,10 +43,16 @@ std::vector<Case> cases() {
 }
 
 GraphForm scores(int64_t length, int64_t memory, bool cached, int64_t sequences = 1) {
-  return {.end = model::GraphEnd::kScores,
-          .past = cached ? model::cache(memory) : model::memory(memory),
-          .sequences = sequences,
-          .length = length};
+  return {model::Inference{.end = model::GraphEnd::kScores,
+                           .past = cached ? model::cache(memory) : model::memory(memory)},
+          sequences, length};
+}
+
+// The same with other settings.
+template <class Change>
+GraphForm changed(GraphForm form, const Change& change) {
+  change(std::get<model::Inference>(form.purpose));
+  return form;
 }
 
 model::WeightForm packed_or_not(bool packed) {
@@ -69,8 +75,8 @@ TEST_P(Laws, AStepOfTrainingHelps) {
   spec::TrainingSpec training;
   training.batch = 2, training.length = 7, training.memory = GetParam().learned() ? 0 : 7;
   training.optimizer = "adam", training.learning_rate = 1e-3, training.schedule = "constant";
-  const train::Trainer::Fill batch = [&](int64_t, const data::Batch& to) {
-    const auto& [tokens, targets] = to;
+  const train::Trainer::Fill batch = [&](int64_t, const Batch& to) {
+    const auto tokens = to.ints("tokens"), targets = to.ints("targets");
     const auto ids = random_tokens(14, V_), next = random_tokens(14, V_, 1);
     std::copy(ids.begin(), ids.end(), tokens.begin());
     std::copy(next.begin(), next.end(), targets.begin());
@@ -129,10 +135,11 @@ TEST_P(Laws, CachedEqualsRecomputed) {
   for (const auto& [length, memory] : {std::pair{5, 7}, {5, 3}, {4, 9}, {1, 6}, {8, 0}}) {
     const std::vector<float> recomputed = Runner(spec_, scores(length, memory, false)).run_all(tokens);
     for (const int64_t room : {0, 1, 6}) {
-      GraphForm form = scores(length, memory, true);
-      form.past.rows = memory + length + room, form.protocol.reach = memory + length;
       for (const bool packed : {false, true}) {
-        form.weights = packed_or_not(packed);
+        const GraphForm form = changed(scores(length, memory, true), [&](model::Inference& inference) {
+          inference.past.rows = memory + length + room, inference.protocol.reach = memory + length;
+          inference.weights = packed_or_not(packed);
+        });
         expect_equal_to_rounding(
             Runner(spec_, form).run_all(tokens), recomputed,
             text(length, " tokens, memory ", memory, ", room ", room, packed ? ", packed" : ""));
@@ -144,10 +151,10 @@ TEST_P(Laws, CachedEqualsRecomputed) {
 TEST_P(Laws, TheNextTokenIsTheLastRowOfAllScores) {
   const std::vector<int32_t> tokens = random_tokens(12, V_);
   const std::vector<float> whole = Runner(spec_, scores(12, 0, false)).run(tokens);
-  GraphForm form = scores(1, 12, true);
-  form.end = model::GraphEnd::kNextToken;
   for (const bool packed : {false, true}) {
-    form.weights = packed_or_not(packed);
+    const GraphForm form = changed(scores(1, 12, true), [&](model::Inference& inference) {
+      inference.end = model::GraphEnd::kNextToken, inference.weights = packed_or_not(packed);
+    });
     expect_equal_to_rounding(Runner(spec_, form).run_all(tokens), whole, packed ? "packed" : "plain");
   }
 }
@@ -221,8 +228,9 @@ TEST(Recurrence, AttentionWithoutWeightIsNone) {
           if (name.ends_with("alpha")) std::fill(into.floats().begin(), into.floats().end(), 0.f);
         };
       };
-      GraphForm form = scores(5, 7, cached);
-      form.weights = packed_or_not(cached);
+      const GraphForm form = changed(scores(5, 7, cached), [&](model::Inference& inference) {
+        inference.weights = packed_or_not(cached);
+      });
       const std::vector<int32_t> tokens = random_tokens(20, attends.embedding.vocabulary);
       const auto expected = Runner(recurs, form).run_all(tokens);
       expect_equal_to_rounding(Runner(attends, form, without(attends)).run_all(tokens), expected,

@@ -155,10 +155,11 @@ class Letters : public testing::TestWithParam<Case> {
     const Case& c = GetParam();
     // Caches longer than need be, so that rows are moved in the third segment.
     const int64_t M = c.memory, T = kLength;
-    return {.end = end,
-            .weights = packed ? model::WeightForm::kPacked : model::WeightForm::kPlain,
-            .past = cached ? model::cache(M, M + T + 2) : model::memory(M),
-            .protocol = {c.visible, c.clamp, cached ? M + T : 0},
+    return {.purpose =
+                model::Inference{.end = end,
+                                 .weights = packed ? model::WeightForm::kPacked : model::WeightForm::kPlain,
+                                 .past = cached ? model::cache(M, M + T + 2) : model::memory(M),
+                                 .protocol = {c.visible, c.clamp, cached ? M + T : 0}},
             .sequences = kBatch,
             .length = T};
   }
@@ -178,20 +179,21 @@ class Letters : public testing::TestWithParam<Case> {
     const Case& c = GetParam();
     auto graph = std::make_shared<graph::Graph>();
     const model::Model model = model::build(*graph, c.spec, form);
-    const bool losses = form.end == GraphEnd::kLoss;
+    const bool losses = form.end() == GraphEnd::kLoss;
     graph->mark_output(losses ? model.losses : model.scores);
     graph->tidy();
     graph::Variables variables;
     graph::Program program(graph, variables);
     model::fill_weights(*graph, model.weights, *variables.parameters, weights_for_tests(model.weights));
     const model::InputSpans inputs(program, model.inputs);
+    const Batch batch = batch_of(model, program);
     model::Cursor cursor(model, form, variables.states);
     cursor.restart();
     const Json& answer = pytorch().answer(c.name);
     for (int64_t segment = 0; segment < kSegments; ++segment) {
       const auto tokens = tokens_of(c, segment, 0), targets = tokens_of(c, segment, 1);
-      std::copy(tokens.begin(), tokens.end(), inputs.tokens.begin());
-      if (losses) std::copy(targets.begin(), targets.end(), inputs.targets.begin());
+      std::copy(tokens.begin(), tokens.end(), batch.ints("tokens").begin());
+      if (losses) std::copy(targets.begin(), targets.end(), batch.ints("targets").begin());
       cursor.prepare(inputs, form);
       program.run();
       cursor.advance(kLength);
@@ -231,11 +233,12 @@ TEST_P(Letters, EveryGradientOfTheThirdSegment) {
   graph::Program program(graph, variables);
   model::fill_weights(*graph, model.weights, *variables.parameters, weights_for_tests(model.weights));
   const model::InputSpans inputs(program, model.inputs);
+  const Batch batch = batch_of(model, program);
   model::Cursor cursor(model, form, variables.states);
   for (int64_t segment = 0; segment < kSegments; ++segment) {
     const auto tokens = tokens_of(c, segment, 0), targets = tokens_of(c, segment, 1);
-    std::copy(tokens.begin(), tokens.end(), inputs.tokens.begin());
-    std::copy(targets.begin(), targets.end(), inputs.targets.begin());
+    std::copy(tokens.begin(), tokens.end(), batch.ints("tokens").begin());
+    std::copy(targets.begin(), targets.end(), batch.ints("targets").begin());
     cursor.prepare(inputs, form);
     program.run();
     cursor.advance(kLength);

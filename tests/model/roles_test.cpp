@@ -14,7 +14,7 @@ using test::small_model;
 
 struct Observed {
   explicit Observed(const spec::ModelSpec& spec)
-      : model(model::build(graph, spec, {.weights = model::WeightForm::kObserved, .length = 4})) {}
+      : model(model::build(graph, spec, model::observation_form(1, 4))) {}
   const std::string& name(graph::ValueId id) const { return graph.value(id).name; }
   graph::Graph graph;
   Model model;

@@ -39,6 +39,7 @@ class Differentiated {
     model::fill_weights(*graph, model_.weights, *variables_.parameters,
                         source ? source : weights_for_tests(model_.weights));
     inputs_ = {*program_, model_.inputs};
+    batch_ = batch_of(model_, *program_);
     if (!inputs_.temperature.empty()) inputs_.temperature[0] = 0.7f;
   }
 
@@ -46,8 +47,8 @@ class Differentiated {
     model::Cursor cursor(model_, form_, variables_.states);
     cursor.restart();
     for (uint32_t segment = 0; segment < segments; ++segment) {
-      std::ranges::copy(random_tokens(kBatch * kLength, 29, 2 * segment), inputs_.tokens.begin());
-      std::ranges::copy(random_tokens(kBatch * kLength, 29, 2 * segment + 1), inputs_.targets.begin());
+      std::ranges::copy(random_tokens(kBatch * kLength, 29, 2 * segment), batch_.ints("tokens").begin());
+      std::ranges::copy(random_tokens(kBatch * kLength, 29, 2 * segment + 1), batch_.ints("targets").begin());
       cursor.prepare(inputs_, form_);
       program_->run();
       cursor.advance(kLength);
@@ -72,15 +73,13 @@ class Differentiated {
     return {tensor.floats().begin(), tensor.floats().end()};
   }
 
-  model::GraphForm form_{.weights = model::WeightForm::kTrained,
-                         .past = model::memory(kMemory),
-                         .sequences = kBatch,
-                         .length = kLength};
+  model::GraphForm form_{model::Training{.memory = kMemory}, kBatch, kLength};
   model::Model model_;
   std::map<graph::ValueId, graph::ValueId> gradients_;
   graph::Variables variables_;
   std::unique_ptr<graph::Program> program_;
   model::InputSpans inputs_;
+  Batch batch_;
 };
 
 // The name that a weight of the supernet has in the plain model of the chosen blocks; empty if it has none.

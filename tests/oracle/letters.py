@@ -34,6 +34,7 @@ class Settings:
     arch: str  # "sfsf", "(sf)x2", "(sfff)x6 (f)x8"; i keeps its number but has no weights
     width: int
     vocabulary: int
+    stack: str = "decoder"
     embedding: str = "tokens"
     head: str = "next-token"
     mix: int = 0  # so many blocks in a row are alternatives, mixed by softmax of layers.{l}.theta

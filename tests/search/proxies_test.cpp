@@ -33,8 +33,8 @@ std::map<std::string, spec::ModelSpec> models() {
 }
 
 // Texts that begin differently: equal tokens would make a determinant 0.
-Batch batch_for(const spec::ModelSpec& spec) {
-  Batch batch = drawn_batch(spec, kSequences, kLength);
+ProxyInput batch_for(const spec::ModelSpec& spec) {
+  ProxyInput batch = drawn_batch(spec, kSequences, kLength);
   for (int64_t i = 0; i < kSequences; ++i)
     batch.tokens[static_cast<size_t>(i * kLength)] = static_cast<int32_t>(9 * i + 1);
   return batch;
@@ -44,7 +44,7 @@ TEST(Proxies, AreThoseOfPyTorch) {
   test::PyTorch pytorch("proxies.py");
   Json questions = Json::array();
   for (const auto& [name, spec] : models()) {
-    const Batch batch = batch_for(spec);
+    const ProxyInput batch = batch_for(spec);
     const model::Weights weights = model::weights_of(spec);
     const std::vector<double> map = random_map(spec.embedding.vocabulary, batch.seed);
     const std::vector<float> random(map.begin(), map.end());

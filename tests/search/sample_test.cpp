@@ -49,11 +49,11 @@ class OnText : public testing::Test {
 
 TEST_F(OnText, ABatchIsTheTextInStreams) {
   Sample sample(settings(), folder_ / "cache");
-  const Batch& batch = sample.of(small_recipe(), 8);
+  const ProxyInput& batch = sample.of(small_recipe(), 8);
   ASSERT_EQ(batch.tokens.size(), 24u);
   ASSERT_TRUE(batch.text);
   const std::string made = made_text();
-  const auto stream = static_cast<size_t>(batch.text->train.size() / 3);
+  const auto stream = static_cast<size_t>(batch.text->tokens.stream(data::Split::kTrain).size() / 3);
   for (size_t row = 0; row < 3; ++row) {
     for (size_t i = 0; i < 8; ++i) {
       EXPECT_EQ(batch.tokens[8 * row + i], made[row * stream + i]);

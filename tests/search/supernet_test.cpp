@@ -54,8 +54,8 @@ TEST(SupernetModel, IsBuiltFromAnyBackboneAndKeepsTheRecipeForRetraining) {
 }
 
 train::Trainer::Fill random_batch(int64_t index) {
-  return [index](int64_t chunk, const data::Batch& to) {
-    const auto& [tokens, targets] = to;
+  return [index](int64_t chunk, const Batch& to) {
+    const auto tokens = to.ints("tokens"), targets = to.ints("targets");
     const auto stream = static_cast<uint32_t>(100 * index + 2 * chunk);
     std::ranges::copy(test::random_tokens(static_cast<int64_t>(tokens.size()), 29, stream), tokens.begin());
     std::ranges::copy(test::random_tokens(static_cast<int64_t>(targets.size()), 29, stream + 1),

@@ -67,14 +67,15 @@ class Runner {
                         source ? source : weights_for_tests(model_.weights));
     cursor_ = std::make_unique<model::Cursor>(model_, form_, variables_.states);
     inputs_ = {*program_, model_.inputs};
+    batch_ = batch_of(model_, *program_);
     cursor_->restart();
   }
 
   // The next segment, [B, T]: scores [B, T, V], or the losses [B*T] with `targets`.
   std::vector<float> run(std::span<const int32_t> tokens, std::span<const int32_t> targets = {}) {
     EXPECT_EQ(tokens.size(), static_cast<size_t>(form_.sequences * form_.length));
-    std::copy(tokens.begin(), tokens.end(), inputs_.tokens.begin());
-    std::copy(targets.begin(), targets.end(), inputs_.targets.begin());
+    std::copy(tokens.begin(), tokens.end(), batch_.ints("tokens").begin());
+    std::copy(targets.begin(), targets.end(), batch_.ints("targets").begin());
     cursor_->prepare(inputs_, form_);
     program_->run();
     cursor_->advance(form_.length);
@@ -99,7 +100,7 @@ class Runner {
 
  private:
   graph::ValueId result() const {
-    return form_.end == model::GraphEnd::kLoss ? model_.losses : model_.scores;
+    return form_.end() == model::GraphEnd::kLoss ? model_.losses : model_.scores;
   }
 
   model::GraphForm form_;
@@ -107,6 +108,7 @@ class Runner {
   graph::Variables variables_;
   std::unique_ptr<graph::Program> program_;
   model::InputSpans inputs_;
+  Batch batch_;
   std::unique_ptr<model::Cursor> cursor_;
 };
 

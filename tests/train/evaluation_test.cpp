@@ -29,19 +29,18 @@ class Text {
     data.tokenizer = "bytes";
     tokens_ = std::make_unique<train::CorpusTokens>(
         train::open_tokens(data, folder_.path(), "", folder_ / "cache"));
-    stream_ = std::make_unique<data::TokenStream>(tokens_->stream(data::Split::kTest));
   }
-  const data::TokenStream& stream() const { return *stream_; }
+  const train::CorpusTokens& tokens() const { return *tokens_; }
   std::vector<int32_t> ids() const {
-    std::vector<int32_t> ids(static_cast<size_t>(stream_->size()));
-    stream_->copy(0, stream_->size(), ids.data());
+    const data::TokenStream& stream = tokens_->stream(data::Split::kTest);
+    std::vector<int32_t> ids(static_cast<size_t>(stream.size()));
+    stream.copy(0, stream.size(), ids.data());
     return ids;
   }
 
  private:
   TemporaryFolder folder_;
   std::unique_ptr<train::CorpusTokens> tokens_;
-  std::unique_ptr<data::TokenStream> stream_;
 };
 
 spec::ModelSpec model(const std::string& backbone, const std::string& arch) {
@@ -51,13 +50,14 @@ spec::ModelSpec model(const std::string& backbone, const std::string& arch) {
 }
 
 train::Score score(const spec::ModelSpec& spec, const spec::EvaluationSpec& protocol, const Text& text,
-                   bool packed = false, int64_t most = 0, const std::function<bool(int64_t)>& progress = {}) {
+                   bool packed = false, int64_t most = 0, const std::function<bool(int64_t)>& progress = {},
+                   const train::Task& task = train::next_token_task()) {
   const auto parameters = std::make_shared<graph::NamedTensors>();
-  train::Scorer scorer(spec, protocol, parameters,
+  train::Scorer scorer(task, spec, protocol, parameters,
                        packed ? model::WeightForm::kPacked : model::WeightForm::kPlain);
   model::fill_weights(scorer.graph(), scorer.weights(), *parameters,
                       test::weights_for_tests(scorer.weights()));
-  const auto batches = train::next_token_task().scoring_batches(protocol, text.stream());
+  const auto batches = task.scoring_batches(protocol, text.tokens(), data::Split::kTest);
   const train::Score first = scorer.run(*batches, most, progress);
   if (!progress) {
     const train::Score second = scorer.run(*batches, most);  // nothing is left of the first
@@ -70,7 +70,8 @@ train::Score score(const spec::ModelSpec& spec, const spec::EvaluationSpec& prot
 // -log p(ids[i + 1]) summed over begin <= i < end of one text, in double, from scores made with T = 1.
 double plain_nats(const spec::ModelSpec& spec, std::span<const int32_t> ids, int64_t memory,
                   size_t begin = 0) {
-  test::Runner runner(spec, {.end = model::GraphEnd::kScores, .past = model::memory(memory)});
+  test::Runner runner(spec,
+                      {model::Inference{.end = model::GraphEnd::kScores, .past = model::memory(memory)}});
   double nats = 0;
   for (size_t i = 0; i + 1 < ids.size(); ++i) {
     const std::vector<float> scores = runner.run(ids.subspan(i, 1));
@@ -177,7 +178,7 @@ TEST(Scorer, AWarmUpGivesEveryStreamItsPast) {
     std::vector<int32_t> around;
     for (size_t i = 0; i < 30; ++i) around.push_back(ids[(20 * stream + 70 + i) % 80]);
     // Segments of 5 with a memory of 10, as the protocol has them.
-    test::Runner runner(spec, {.past = model::memory(10), .length = 5});
+    test::Runner runner(spec, {model::Inference{.past = model::memory(10)}, 1, 5});
     for (size_t at = 0; at < 30; at += 5) {
       std::vector<int32_t> targets;
       for (size_t i = at + 1; i <= at + 5; ++i) targets.push_back(i < 30 && at >= 10 ? around[i] : -1);
@@ -215,6 +216,54 @@ TEST(Scorer, LearnedPlacesForgetBetweenSegments) {
     }
   }
   EXPECT_THROW(score(spec, protocol(33, 0), text), Error);
+}
+
+// Of another task: how many targets a model finds likelier than a coin.
+class LikelyMeter : public train::LossMeter {
+ public:
+  explicit LikelyMeter(const Batch& batch) : LossMeter(batch), targets_(batch.ints("targets")) {}
+  void add(std::span<const float> losses, std::span<const float> scores) override {
+    LossMeter::add(losses, scores);
+    for (size_t i = 0; i < losses.size(); ++i) likely_ += targets_[i] >= 0 && losses[i] < std::numbers::ln2;
+  }
+  train::Score score() const override {
+    train::Score score = LossMeter::score();
+    score.metrics.insert(score.metrics.begin(), {"likely", static_cast<double>(likely_), true});
+    return score;
+  }
+
+ private:
+  std::span<const int32_t> targets_;
+  int64_t likely_ = 0;
+};
+
+TEST(Scorer, MeasuresWhatTheTaskSays) {
+  const Text text(50);
+  const spec::EvaluationSpec protocol{.length = 7, .memory = 7};
+  const spec::ModelSpec spec = model("transformer-xl", "sf");
+  const train::Score usual = score(spec, protocol, text);
+  ASSERT_EQ(usual.metrics.size(), 1u);
+  EXPECT_EQ(usual.metrics[0].name, "loss");
+  EXPECT_EQ(usual.metrics[0].value, usual.mean());
+  EXPECT_TRUE(usual.metrics[0].is_better_than(usual.mean() + 1));
+  train::Task task = train::next_token_task();
+  task.meter = [](const Batch& batch) -> std::unique_ptr<train::Meter> {
+    return std::make_unique<LikelyMeter>(batch);
+  };
+  const train::Score other = score(spec, protocol, text, false, 0, {}, task);
+  EXPECT_EQ(other.nats, usual.nats);
+  ASSERT_EQ(other.metrics.size(), 2u);
+  int64_t likely = 0;
+  test::Runner runner(spec, {model::Inference{.end = model::GraphEnd::kScores, .past = model::memory(7)}});
+  const std::vector<int32_t> ids = text.ids();
+  for (size_t i = 0; i + 1 < ids.size(); ++i) {
+    const std::vector<float> scores = runner.run(std::span(ids).subspan(i, 1));
+    double sum = 0;
+    for (const float s : scores) sum += std::exp(static_cast<double>(s));
+    likely += std::exp(static_cast<double>(scores[static_cast<size_t>(ids[i + 1])])) / sum > 0.5;
+  }
+  EXPECT_EQ(other.metrics[0].value, static_cast<double>(likely));
+  EXPECT_TRUE(other.metrics[0].is_better_than(static_cast<double>(likely) - 1));
 }
 
 TEST(Scorer, StopsWhenItHasEnoughOrIsAsked) {

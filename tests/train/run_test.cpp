@@ -180,11 +180,11 @@ TEST(Run, LeavesMetricsCheckpointsAndTheBestModel) {
   spec::EvaluationSpec protocol;
   protocol.length = 8, protocol.memory = 8, protocol.batch = 4;
   const auto parameters = std::make_shared<graph::NamedTensors>();
-  train::Scorer scorer(model.recipe().model, protocol, parameters, model::WeightForm::kPacked);
+  train::Scorer scorer(train::next_token_task(), model.recipe().model, protocol, parameters,
+                       model::WeightForm::kPacked);
   model::fill_weights(scorer.graph(), scorer.weights(), *parameters,
                       [&](const std::string& name, const Tensor& into) { model.read(name, into); });
-  const data::TokenStream stream = tokens.stream(data::Split::kValid);
-  const auto batches = train::next_token_task().scoring_batches(protocol, stream);
+  const auto batches = train::next_token_task().scoring_batches(protocol, tokens, data::Split::kValid);
   EXPECT_NEAR(scorer.run(*batches).mean(), result.best, test::rounding_bound(40, 6 * 5) * result.best);
 
   const Json record = Json::parse(content(to / "run.json"));

@@ -31,7 +31,7 @@ TEST(Tasks, WhatCannotBeTrainedIsRefusedBeforeTheTextIsRead) {
       "head or another task");
 }
 
-TEST(Tasks, EmbeddingsAndHeadsAreFoundByName) {
+TEST(Tasks, EmbeddingsStacksAndHeadsAreFoundByName) {
   graph::Graph graph;
   spec::ModelSpec model = small_model("gpt2", "sf");
   model.embedding.kind = "token";
@@ -39,6 +39,8 @@ TEST(Tasks, EmbeddingsAndHeadsAreFoundByName) {
             "unknown embedding 'token'; did you mean 'tokens'? Known: tokens");
   model.embedding.kind = "tokens", model.head.kind = "labels";
   EXPECT_EQ(message_of([&] { model::build(graph, model, {}); }), "unknown head 'labels'. Known: next-token");
+  model.head.kind = "next-token", model.stack = "encode";
+  EXPECT_EQ(message_of([&] { model::build(graph, model, {}); }), "unknown stack 'encode'. Known: decoder");
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ spec::TrainingSpec small_training(int64_t chunks) {
 
 // Batch `step` of four rows, cut into chunks of rows.
 Trainer::Fill batch(int64_t step, int64_t vocabulary) {
-  return [=](int64_t chunk, const data::Batch& to) {
-    const auto& [tokens, targets] = to;
+  return [=](int64_t chunk, const Batch& to) {
+    const auto tokens = to.ints("tokens"), targets = to.ints("targets");
     const auto first = static_cast<std::ptrdiff_t>(chunk) * static_cast<std::ptrdiff_t>(tokens.size());
     const auto all = random_tokens(20, vocabulary, static_cast<uint32_t>(2 * step)),
                next = random_tokens(20, vocabulary, static_cast<uint32_t>(2 * step + 1));
@@ -97,8 +97,8 @@ TEST(Training, EveryChunkHasItsOwnMasks) {
   spec.dropout = 0.3, spec.attention.dropout = 0.2;
   spec::TrainingSpec alone = small_training(1), chunked = small_training(2);
   alone.batch = 1, chunked.batch = 2;
-  const Trainer::Fill same = [](int64_t, const data::Batch& to) {
-    const auto& [tokens, targets] = to;
+  const Trainer::Fill same = [](int64_t, const Batch& to) {
+    const auto tokens = to.ints("tokens"), targets = to.ints("targets");
     std::copy_n(random_tokens(5, 29, 1).begin(), 5, tokens.begin());
     std::copy_n(random_tokens(5, 29, 2).begin(), 5, targets.begin());
   };
@@ -145,7 +145,10 @@ TEST(Training, ALossThatIsNoNumberNamesTheStep) {
 // The least mean loss of a model that does not look at its tokens: the entropy of the targets.
 double blind_loss(int64_t step, int64_t vocabulary) {
   std::vector<int32_t> tokens(20), targets(20);
-  batch(step, vocabulary)(0, {tokens, targets});
+  Batch inputs;
+  inputs.add("tokens", {tokens.data(), {{20}, DType::kI32}});
+  inputs.add("targets", {targets.data(), {{20}, DType::kI32}});
+  batch(step, vocabulary)(0, inputs);
   double loss = 0;
   for (const int32_t target : targets)
     loss -= std::log(static_cast<double>(std::ranges::count(targets, target)) / 20) / 20;
@@ -220,8 +223,8 @@ TEST(Training, DecayReachesWhatItShould) {
     graph::Variables variables;
     Trainer trainer(spec, training, variables);
     // No target counts: all gradients are 0, and only decay moves a weight.
-    trainer.step(1, 0, [](int64_t, const data::Batch& to) {
-      const auto& [tokens, targets] = to;
+    trainer.step(1, 0, [](int64_t, const Batch& to) {
+      const auto tokens = to.ints("tokens"), targets = to.ints("targets");
       std::fill(tokens.begin(), tokens.end(), 1);
       std::fill(targets.begin(), targets.end(), -1);
     });

@@ -12,7 +12,7 @@ namespace heed::search {
 namespace {
 
 // log |det K|, K by pairs of tokens: in how many units of the activation layers both are on, or both off.
-double relu_log_det(const spec::ModelSpec& model, const Batch& batch) {
+double relu_log_det(const spec::ModelSpec& model, const ProxyInput& batch) {
   Probe probe(model, batch);
   std::vector<graph::ValueId> before;
   for (const model::Product& product : probe.model().products) {
@@ -86,7 +86,7 @@ void fill_rows(const Tensor& input, const std::vector<double>& effect) {
 
 // How similar the gradients of different positions (or, with learned positions, of different texts) are:
 // eigenvalues of their correlations.
-double jacob_cov(const spec::ModelSpec& model, const Batch& batch) {
+double jacob_cov(const spec::ModelSpec& model, const ProxyInput& batch) {
   Probe probe(model, batch);
   graph::Graph& graph = probe.graph();
   const graph::ValueId hidden = probe.model().hidden, embedded = probe.model().embedded;
@@ -131,9 +131,9 @@ double jacob_cov(const spec::ModelSpec& model, const Batch& batch) {
 
 // The sum of |weight * gradient| of the head's logits, all weights by absolute value and ones for
 // embeddings: how much flows through. Layer norms are kept, as in the public code.
-double synflow(const spec::ModelSpec& model, const Batch& batch) {
-  Batch one{1, batch.length, std::vector<int32_t>(static_cast<size_t>(batch.length)),
-            std::vector<int32_t>(static_cast<size_t>(batch.length)), batch.seed};
+double synflow(const spec::ModelSpec& model, const ProxyInput& batch) {
+  ProxyInput one{1, batch.length, std::vector<int32_t>(static_cast<size_t>(batch.length)),
+                 std::vector<int32_t>(static_cast<size_t>(batch.length)), batch.seed};
   Probe probe(model, one);
   graph::Graph& graph = probe.graph();
   const graph::ValueId embedded = probe.model().embedded, hidden = probe.model().hidden;

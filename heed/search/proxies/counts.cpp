@@ -11,7 +11,7 @@ namespace {
 using OfCounts = double (*)(int64_t, int64_t, int64_t, int64_t);
 
 template <OfCounts of_counts>
-double counted(const spec::ModelSpec& model, const Batch&) {
+double counted(const spec::ModelSpec& model, const ProxyInput&) {
   const model::ParameterCount count = model::count_parameters(model);
   return of_counts(count.decoder, count.total, model.width, model.table_width());
 }
@@ -28,7 +28,7 @@ double effective_params(int64_t decoder, int64_t, int64_t width, int64_t embeddi
   return static_cast<double>(decoder) * std::pow(std::min(1.0, share), 0.3);
 }
 
-double flops(const spec::ModelSpec& model, const Batch& batch) {
+double flops(const spec::ModelSpec& model, const ProxyInput& batch) {
   graph::Graph graph;
   const model::Model built = model::build(graph, model, {.length = batch.length});
   return built.block_cost.flops + built.output_cost.flops;

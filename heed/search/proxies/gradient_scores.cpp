@@ -24,7 +24,7 @@ std::vector<graph::ValueId> matrices(const Probe& probe) {
 }
 
 // Which relus are on, by the map before them; nothing where the activation is smooth.
-std::map<std::string, std::vector<float>> switches(const spec::ModelSpec& model, const Batch& batch) {
+std::map<std::string, std::vector<float>> switches(const spec::ModelSpec& model, const ProxyInput& batch) {
   std::map<std::string, std::vector<float>> found;
   Probe probe(model, batch);
   std::vector<model::Product> relus;
@@ -61,7 +61,7 @@ struct Gradients {
   std::map<graph::ValueId, graph::ValueId> by;
   std::vector<graph::ValueId> maps;
 
-  Gradients(const spec::ModelSpec& model, const Batch& batch,
+  Gradients(const spec::ModelSpec& model, const ProxyInput& batch,
             const std::map<std::string, std::vector<float>>& masks = {})
       : probe(model, batch), maps(matrices(probe)) {
     probe.graph().mark_output(probe.model().loss);
@@ -81,7 +81,7 @@ struct Gradients {
 };
 
 // The sum over layers of the norm of the gradient.
-double grad_norm(const spec::ModelSpec& model, const Batch& batch) {
+double grad_norm(const spec::ModelSpec& model, const ProxyInput& batch) {
   const Gradients gradients(model, batch);
   double sum = 0;
   for (const auto& [name, products] : gradients.probe.layers()) {
@@ -94,7 +94,7 @@ double grad_norm(const spec::ModelSpec& model, const Batch& batch) {
 
 // The sum of |weight * gradient|: how the loss would change if each weight were removed (Lee and others
 // 2019).
-double snip(const spec::ModelSpec& model, const Batch& batch) {
+double snip(const spec::ModelSpec& model, const ProxyInput& batch) {
   Gradients gradients(model, batch);
   double sum = 0;
   for (const graph::ValueId map : gradients.maps) {
@@ -109,7 +109,7 @@ double snip(const spec::ModelSpec& model, const Batch& batch) {
 // this is how fast gradient . (gradient at weights scaled by 1 + e) changes with e: from runs at a few e.
 // Scaling weights is a far smaller change than a step along the gradient, and keeps more precision. Relus do
 // not switch meanwhile: autograd ignores their kinks.
-double grasp(const spec::ModelSpec& model, const Batch& batch) {
+double grasp(const spec::ModelSpec& model, const ProxyInput& batch) {
   constexpr double kStep = 0.01;
   Gradients gradients(model, batch, switches(model, batch));
   std::vector<std::vector<float>> weights, first;
@@ -139,7 +139,7 @@ double grasp(const spec::ModelSpec& model, const Batch& batch) {
 // By channel of a map's output a, with incoming gradient d: half the mean over tokens of (a d)^2 (Theis and
 // others 2018), times the second side of the matrix as the public code stores it: what comes in, for GPT-2
 // what goes out.
-double fisher(const spec::ModelSpec& model, const Batch& batch) {
+double fisher(const spec::ModelSpec& model, const ProxyInput& batch) {
   Probe probe(model, batch);
   std::vector<graph::ValueId> outputs;
   for (const model::Product& product : probe.model().products) outputs.push_back(product.output);
@@ -148,6 +148,7 @@ double fisher(const spec::ModelSpec& model, const Batch& batch) {
   for (const auto& [value, gradient] : by) read.push_back(gradient);
   probe.finish(read);
   probe.run();
+  const bool stored_in_out = spec::backbones().find(model.backbone).stores_in_out;
   double sum = 0;
   for (const auto& [name, products] : probe.layers()) {
     double layer = 0, in = 0, out = 0;
@@ -163,7 +164,7 @@ double fisher(const spec::ModelSpec& model, const Batch& batch) {
       in = static_cast<double>(shape.dim(0));
       out += static_cast<double>(shape.dim(1));
     }
-    sum += layer * (model.backbone == "gpt2" ? out : in);
+    sum += layer * (stored_in_out ? out : in);
   }
   return sum;
 }

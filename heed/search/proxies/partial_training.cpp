@@ -14,7 +14,7 @@ constexpr double kDiverged = -1e9;  // worse than any
 
 // Minus the nats per byte, so that models with different vocabularies compare. The schedule is shortened with
 // the training, with a tenth of it for the warm-up, as the public code does.
-double partial_training(const spec::ModelSpec& model, const Batch& batch) {
+double partial_training(const spec::ModelSpec& model, const ProxyInput& batch) {
   HEED_ASSERT(batch.text);
   const TrainingText& text = *batch.text;
   graph::Variables variables;
@@ -23,22 +23,22 @@ double partial_training(const spec::ModelSpec& model, const Batch& batch) {
   recipe.data = text.data;
   recipe.training = text.training;
   const train::Task& task = train::task_of(model, text.training);
-  const auto batches = task.training_batches(recipe, text.train);
+  const auto batches = task.training_batches(recipe, text.tokens);
+  const data::BatchSpans to = batches->find(trainer.batch());
   for (int64_t step = 0; step < text.training.steps; ++step) {
     const int64_t seen = train::seen_before(text.training, *batches, step);
     try {
-      trainer.step(step + 1, seen,
-                   [&](int64_t chunk, const data::Batch& to) { batches->fill(step, chunk, to); });
+      trainer.step(step + 1, seen, [&](int64_t chunk, const Batch&) { batches->fill(step, chunk, to); });
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kDiverged) throw;
       return kDiverged;  // one diverged model does not end a search
     }
   }
-  const spec::EvaluationSpec protocol = train::held_out_protocol(text.training, text.valid);
-  train::Scorer scorer(model, protocol, variables.parameters, model::WeightForm::kPlain);
-  const auto held_out = task.scoring_batches(protocol, text.valid);
-  const double bytes_per_token =
-      static_cast<double>(text.valid.text_bytes()) / static_cast<double>(text.valid.size());
+  const data::TokenStream& valid = text.tokens.stream(text.held_out);
+  const spec::EvaluationSpec protocol = train::held_out_protocol(text.training, valid);
+  train::Scorer scorer(task, model, protocol, variables.parameters, model::WeightForm::kPlain);
+  const auto held_out = task.scoring_batches(protocol, text.tokens, text.held_out);
+  const double bytes_per_token = static_cast<double>(valid.text_bytes()) / static_cast<double>(valid.size());
   return -scorer.run(*held_out, kHeldOutTokens).mean() / bytes_per_token;
 }
 

@@ -6,9 +6,9 @@
 
 namespace heed::search {
 
-Probe::Probe(const spec::ModelSpec& spec, const Batch& batch)
+Probe::Probe(const spec::ModelSpec& spec, const ProxyInput& batch)
     : batch_(batch),
-      form_{.weights = model::WeightForm::kObserved, .sequences = batch.sequences, .length = batch.length},
+      form_(model::observation_form(batch.sequences, batch.length)),
       graph_(std::make_shared<graph::Graph>()),
       model_(model::build(*graph_, spec, form_)) {}
 
@@ -22,9 +22,11 @@ void Probe::finish(const std::vector<graph::ValueId>& outputs) {
   program_ = std::make_unique<graph::Program>(graph_, variables_);
   fill_weights(*graph_, model_.weights, *variables_.parameters, first_weights(model_.weights, batch_.seed));
   const model::InputSpans inputs(*program_, model_.inputs);
-  HEED_ASSERT(inputs.tokens.size() == batch_.tokens.size() && inputs.targets.size() == batch_.targets.size());
-  std::ranges::copy(batch_.tokens, inputs.tokens.begin());
-  std::ranges::copy(batch_.targets, inputs.targets.begin());
+  const Batch batch = batch_of(model_, *program_);
+  const std::span<int32_t> tokens = batch.ints("tokens"), targets = batch.ints("targets");
+  HEED_ASSERT(tokens.size() == batch_.tokens.size() && targets.size() == batch_.targets.size());
+  std::ranges::copy(batch_.tokens, tokens.begin());
+  std::ranges::copy(batch_.targets, targets.begin());
   set_position(inputs, form_, {});
 }
 

@@ -12,7 +12,7 @@ namespace heed::search {
 class Probe {
  public:
   // With the initial weights of training. No dropout: it would only add noise.
-  Probe(const spec::ModelSpec& model, const Batch& batch);
+  Probe(const spec::ModelSpec& model, const ProxyInput& batch);
 
   graph::Graph& graph() { return *graph_; }
   const model::Model& model() const { return model_; }
@@ -30,7 +30,7 @@ class Probe {
   std::map<std::string, std::vector<model::Product>> layers() const;
 
  private:
-  const Batch& batch_;
+  const ProxyInput& batch_;
   model::GraphForm form_;
   std::shared_ptr<graph::Graph> graph_;
   model::Model model_;

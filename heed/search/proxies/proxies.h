@@ -7,20 +7,21 @@
 #include <vector>
 
 #include "heed/base/registry.h"
-#include "heed/data/token_stream.h"
 #include "heed/spec/recipe.h"
+#include "heed/train/corpus_tokens.h"
 
 namespace heed::search {
 
-// For a score that trains: its training text, its held-out text, and the settings.
+// For a score that trains: the text, the part of it that is held out, and the settings.
 struct TrainingText {
-  data::TokenStream train, valid;
+  train::CorpusTokens tokens;
+  data::Split held_out;
   spec::DataSpec data;
   spec::TrainingSpec training;
 };
 
 // What a score may use besides the model.
-struct Batch {
+struct ProxyInput {
   int64_t sequences = 16, length = 192;
   std::vector<int32_t> tokens = {}, targets = {};  // [sequences, length]; empty where no score runs the model
   uint64_t seed = 1111;                            // of the weights and all other draws
@@ -31,7 +32,7 @@ struct Proxy {
   std::string name;
   std::string meaning;
   bool runs = false;  // the model, on the batch; others only count
-  double (*score)(const spec::ModelSpec& model, const Batch& batch);
+  double (*score)(const spec::ModelSpec& model, const ProxyInput& batch);
   // The same from sizes alone, rising with the decoder; null if sizes do not determine it.
   double (*of_counts)(int64_t decoder, int64_t total, int64_t width, int64_t embedding_width) = nullptr;
   bool needs_text = false;  // the batch must come from one

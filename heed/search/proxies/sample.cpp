@@ -6,24 +6,24 @@
 namespace heed::search {
 namespace {
 
-Batch text_batch(const spec::Recipe& recipe, const SampleSettings& settings, int64_t length,
-                 const std::filesystem::path& cache) {
+ProxyInput text_batch(const spec::Recipe& recipe, const SampleSettings& settings, int64_t length,
+                      const std::filesystem::path& cache) {
   std::filesystem::create_directories(cache);
-  const train::CorpusTokens tokens = train::open_tokens(recipe.data, settings.data, {}, cache);
+  train::CorpusTokens tokens = train::open_tokens(recipe.data, settings.data, {}, cache);
   if (tokens.tokenizer->size() > recipe.model.embedding.vocabulary)
     throw usage_error(settings.data, " has a vocabulary of ", tokens.tokenizer->size(), ", the model one of ",
                       recipe.model.embedding.vocabulary,
                       "; give the text that the models are for, or a smaller one");
-  auto text = std::make_shared<TrainingText>(TrainingText{
-      tokens.stream(data::Split::kTrain),
-      tokens.stream(tokens.corpus.has(data::Split::kValid) ? data::Split::kValid : data::Split::kTrain),
-      recipe.data, recipe.training});
+  const auto held_out = tokens.corpus.has(data::Split::kValid) ? data::Split::kValid : data::Split::kTrain;
+  auto text =
+      std::make_shared<TrainingText>(TrainingText{std::move(tokens), held_out, recipe.data, recipe.training});
   text->training.steps = settings.steps;
   text->training.warmup = settings.steps / 10;
-  Batch batch{settings.sequences, length};
+  ProxyInput batch{settings.sequences, length};
   batch.tokens.resize(static_cast<size_t>(settings.sequences * length));
   batch.targets.resize(batch.tokens.size());
-  data::StreamBatches batches(text->train, {settings.sequences, length, 1}, {.short_segment = false});
+  data::StreamBatches batches(text->tokens.stream(data::Split::kTrain), {settings.sequences, length, 1},
+                              {.short_segment = false});
   batches.fill(0, 0, {batch.tokens, batch.targets});
   batch.text = std::move(text);
   return batch;
@@ -43,7 +43,7 @@ void Sample::check(const Proxy& proxy) const {
     throw usage_error("--data ", settings_.data, " does not exist");
 }
 
-const Batch& Sample::of(const spec::Recipe& recipe, int64_t length) {
+const ProxyInput& Sample::of(const spec::Recipe& recipe, int64_t length) {
   const std::string key = text(length, " ", recipe.model.embedding.vocabulary, " ",
                                to_json(recipe.data).dump(), to_json(recipe.training).dump());
   auto found = batches_.find(key);
@@ -61,8 +61,8 @@ double Sample::score(const Proxy& proxy, const spec::Recipe& recipe, int64_t len
   return proxy.score(recipe.model, of(recipe, length));
 }
 
-Batch drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length) {
-  Batch batch{sequences, length};
+ProxyInput drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length) {
+  ProxyInput batch{sequences, length};
   batch.tokens.resize(static_cast<size_t>(sequences * length));
   batch.targets.resize(batch.tokens.size());
   measure::draw_words(batch.tokens, model.cluster_ends(), 1);

@@ -32,16 +32,16 @@ class Sample {
   void check(const Proxy& proxy) const;
   // The text is read as the recipe says, once for all models with the same vocabulary. Throws if it has
   // more words than the model.
-  const Batch& of(const spec::Recipe& recipe, int64_t length);
+  const ProxyInput& of(const spec::Recipe& recipe, int64_t length);
   double score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length);
 
  private:
   SampleSettings settings_;
   std::filesystem::path cache_;
-  std::map<std::string, Batch> batches_;
+  std::map<std::string, ProxyInput> batches_;
 };
 
 // Words as frequent as in text.
-Batch drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length);
+ProxyInput drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length);
 
 }  // namespace heed::search

@@ -83,7 +83,7 @@ SeedResult SeedResult::read(const fs::path& folder, const SupernetSettings& s) {
 }
 
 SeedRun::SeedRun(const spec::Recipe& recipe, int64_t seed, const SupernetSettings& settings,
-                 const BlockTimes& times, const data::TokenStream& text, const fs::path& folder,
+                 const BlockTimes& times, const train::CorpusTokens& text, const fs::path& folder,
                  const std::function<void(const std::string&)>& note)
     : asked_(recipe),
       recipe_(with_seed(recipe, seed)),
@@ -91,6 +91,8 @@ SeedRun::SeedRun(const spec::Recipe& recipe, int64_t seed, const SupernetSetting
       folder_(folder),
       batches_(train::task_of(recipe_.model, recipe_.training).training_batches(recipe_, text)),
       supernet_(recipe_, settings, variables_, times),
+      weights_batch_(batches_->find(supernet_.batch(false))),
+      theta_batch_(batches_->find(supernet_.batch(true))),
       metrics_(made(folder) / "metrics.jsonl"),
       theta_(folder / "theta.jsonl") {
   const auto resumed = train::load_latest(folder / "checkpoints", parameters(), states(), note);
@@ -159,9 +161,10 @@ train::StepResult SeedRun::update(int64_t index, const Turn& turn) {
   const double begin = now_seconds();
   train::StepResult made_step;
   try {
-    made_step =
-        supernet_.step(index, train::seen_before(recipe_.training, *batches_, index),
-                       [&](int64_t chunk, const data::Batch& to) { batches_->fill(index, chunk, to); });
+    made_step = supernet_.step(index, train::seen_before(recipe_.training, *batches_, index),
+                               [&](int64_t chunk, const Batch&) {
+                                 batches_->fill(index, chunk, turn.theta ? theta_batch_ : weights_batch_);
+                               });
   } catch (const Error& error) {
     throw Error(error.kind(), text("supernet: iteration ", index + 1, ", update ", turn.number, " of ",
                                    turn.theta ? "logits" : "weights", ": ", error.what(), "; here: ", rates));

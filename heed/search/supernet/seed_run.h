@@ -13,6 +13,7 @@
 #include "heed/data/batches.h"
 #include "heed/search/supernet/supernet.h"
 #include "heed/store/line_log.h"
+#include "heed/train/corpus_tokens.h"
 #include "heed/train/resuming.h"
 
 namespace heed::search {
@@ -56,7 +57,7 @@ class SeedRun {
   // Resumes from the folder's last checkpoint, if it has one. `recipe` is the requested one; its seed is
   // replaced by `seed`.
   SeedRun(const spec::Recipe& recipe, int64_t seed, const SupernetSettings& settings, const BlockTimes& times,
-          const data::TokenStream& text, const std::filesystem::path& folder,
+          const train::CorpusTokens& text, const std::filesystem::path& folder,
           const std::function<void(const std::string& sentence)>& note);
 
   const SeedProgress& progress() const { return progress_; }
@@ -79,6 +80,7 @@ class SeedRun {
   std::unique_ptr<data::Batches> batches_;
   graph::Variables variables_;
   Supernet supernet_;
+  data::BatchSpans weights_batch_, theta_batch_;
   store::LineLog metrics_, theta_;
   SeedProgress progress_;
 };

@@ -51,6 +51,8 @@ class Supernet {
   const SupernetSchedule& schedule() const { return schedule_; }
   // Iteration `index`, from 0; `seen` and `fill` as Trainer::step takes them.
   train::StepResult step(int64_t index, int64_t seen, const train::Trainer::Fill& fill);
+  // What an update of the logits, or of the weights, reads.
+  const Batch& batch(bool theta) const { return (theta ? theta_ : weights_)->batch(); }
   Choice choice() const;
   // Everything that an iteration may change.
   std::vector<std::string> parameters() const { return weights_->parameters(); }

@@ -121,7 +121,7 @@ class SupernetRun {
   }
 
   void run_seed(int64_t seed, int64_t nth) {
-    SeedRun run(recipe_, seed, result_.settings, result_.times, text_.training_tokens(), folder_of(seed),
+    SeedRun run(recipe_, seed, result_.settings, result_.times, text_.tokens(), folder_of(seed),
                 [&](const std::string& sentence) { observer_.note(sentence); });
     train::RunClock clock(run.progress().step, request_.save_seconds);
     while (!run.done()) {
