@@ -89,9 +89,19 @@ export const by = (page, testid) => page.locator(`[data-testid="${testid}"]`);
 export const show = (page, view) => by(page, `tab-${view}`).click();
 export const rows_shown = async (page) => Number(await page.locator("#row-count").getAttribute("data-rows"));
 
+// Programs that tests begin; those that a failed test leaves behind are ended, or node would wait for them.
+const children = new Set();
+function start(words, stdio) {
+  const child = spawn(process.env.HEED, words, { stdio });
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+export const end_children = () => children.forEach((child) => child.kill("SIGKILL"));
+
 // A server of these runs; `stop` ends it as Ctrl-C does and gives its exit code.
 export async function serve(...runs) {
-  const child = spawn(process.env.HEED, ["serve", ...runs.map(at), "--port", "0", "--profile", at("profile.db")], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = start(["serve", ...runs.map(at), "--port", "0", "--profile", at("profile.db")], ["ignore", "pipe", "inherit"]);
   const line = await new Promise((done) => child.stdout.once("data", (data) => done(data.toString())));
   const address = line.match(/^http:\/\/127\.0\.0\.1:\d+\//)[0];
   return {
@@ -101,6 +111,6 @@ export async function serve(...runs) {
 }
 
 export const train_on = (name, steps) =>
-  spawn(process.env.HEED, ["train", at("tiny.json"), "--data", at("text.txt"), "-o", at(name), "--steps", String(steps), "--evaluate-every", "200"], { stdio: "ignore" });
-export const begin = (...words) => spawn(process.env.HEED, words.map(String), { stdio: "ignore" });
+  start(["train", at("tiny.json"), "--data", at("text.txt"), "-o", at(name), "--steps", String(steps), "--evaluate-every", "200"], "ignore");
+export const begin = (...words) => start(words.map(String), "ignore");
 export { existsSync };
