@@ -57,7 +57,7 @@ std::unique_ptr<Tokenizer> read(const Json& json) {
   if (!heed_part(json, BytesTokenizer::kKind)) return nullptr;
   auto made = std::make_unique<BytesTokenizer>();
   if (object_at(json["model"], "vocab") != made->to_json()["model"]["vocab"])
-    throw usage_error("the vocabulary of bytes is damaged: each byte must have its value as id");
+    throw damaged_error("the vocabulary of bytes is damaged: each byte must have its value as id");
   return made;
 }
 

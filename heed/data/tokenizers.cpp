@@ -46,7 +46,7 @@ Json read_json(const fs::path& path) {
   try {
     return parse_json(file.text());
   } catch (const Error& error) {
-    throw usage_error(path.string(), ": is ", error.what(), "; is it damaged?");
+    throw damaged_error(path.string(), ": is ", error.what(), "; is it damaged?");
   }
 }
 

@@ -106,8 +106,8 @@ Json read_progress(const fs::path& path) {
   const Json stated = progress.value(kSum, Json());
   progress.erase(kSum);
   if (!stated.is_null() && stated != sum_of(progress))
-    throw usage_error(file.string(), ": is damaged: its checksum is ", sum_of(progress), ", ", stated.dump(),
-                      " was written");
+    throw damaged_error(file.string(), ": is damaged: its checksum is ", sum_of(progress), ", ",
+                        stated.dump(), " was written");
   return progress;
 }
 

@@ -12,10 +12,10 @@ Json read_json_object(const std::filesystem::path& path) {
   try {
     json = parse_json(file.text());
   } catch (const Error& error) {
-    throw usage_error(path.string(), ": is ", error.what(), "; is it damaged?");
+    throw damaged_error(path.string(), ": is ", error.what(), "; is it damaged?");
   }
   if (!json.is_object())
-    throw usage_error(path.string(), ": holds ", json.type_name(), " instead of an object");
+    throw damaged_error(path.string(), ": holds ", json.type_name(), " instead of an object");
   return json;
 }
 

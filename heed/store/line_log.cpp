@@ -39,8 +39,8 @@ size_t give_lines(std::string_view rest, const fs::path& file, int64_t number,
     std::optional<Json> json = object_in(content);
     if (!json) {
       if (end + 1 == rest.size()) break;
-      throw usage_error(file.string(), ": line ", number,
-                        " is not a JSON object; remove the line to continue");
+      throw damaged_error(file.string(), ": line ", number,
+                          " is not a JSON object; remove the line to continue");
     }
     if (!give(content, std::move(*json))) break;
     begin = end + 1;

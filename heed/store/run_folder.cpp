@@ -179,7 +179,7 @@ void RunFolder::open_config(RunKind kind, const Json& config,
   remove_leftovers(path_);
   Json first = read_json_object(record_file);
   if (first.contains(kResumed) && !first[kResumed].is_array())
-    throw usage_error(record_file.string(), ": '", kResumed, "' is not a list; is it damaged?");
+    throw damaged_error(record_file.string(), ": '", kResumed, "' is not a list; is it damaged?");
   first[kKind] = enum_name(kind);  // earlier versions did not write it
   first[kResumed].push_back(record_);
   record_ = std::move(first);

@@ -126,16 +126,16 @@ std::string header_for(const std::filesystem::path& path, const Stored& stored, 
 
 Safetensors::Safetensors(const std::filesystem::path& path) : file_(path.string()), mapped_(path) {
   if (mapped_.size() < kLengthBytes)
-    throw usage_error(file_, ": has ", mapped_.size(), " bytes; a safetensors file has at least ",
-                      kLengthBytes);
+    throw damaged_error(file_, ": has ", mapped_.size(), " bytes; a safetensors file has at least ",
+                        kLengthBytes);
   uint64_t length = 0;
   std::memcpy(&length, mapped_.data(), kLengthBytes);
   if (length > static_cast<uint64_t>(kMaxHeaderBytes))
-    throw usage_error(file_, ": claims a header of ", length, " bytes, at most ", kMaxHeaderBytes,
-                      " are allowed; is it a safetensors file?");
+    throw damaged_error(file_, ": claims a header of ", length, " bytes, at most ", kMaxHeaderBytes,
+                        " are allowed; is it a safetensors file?");
   if (static_cast<int64_t>(length) > mapped_.size() - kLengthBytes)
-    throw usage_error(file_, ": claims a header of ", length, " bytes, but has only ", mapped_.size(),
-                      " bytes in total; is it cut off?");
+    throw damaged_error(file_, ": claims a header of ", length, " bytes, but has only ", mapped_.size(),
+                        " bytes in total; is it cut off?");
   data_begin_ = kLengthBytes + static_cast<int64_t>(length);
   header_ = read_header(mapped_.text().substr(kLengthBytes, length), mapped_.size() - data_begin_, file_);
   const auto stated = header_.metadata.extract(kChecksumKey);
@@ -153,7 +153,7 @@ void Safetensors::check_numbers(const std::string& stated) const {
     }
   }
   if (sum.str() != stated)
-    throw usage_error(file_, ": is damaged: its checksum is ", sum.str(), ", ", stated, " was written");
+    throw damaged_error(file_, ": is damaged: its checksum is ", sum.str(), ", ", stated, " was written");
 }
 
 std::vector<std::string> Safetensors::names() const {

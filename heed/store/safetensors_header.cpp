@@ -146,7 +146,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 
   template <class... Parts>
   [[noreturn]] void refuse(const Parts&... parts) const {
-    throw usage_error(file_, ": ", parts...);
+    throw damaged_error(file_, ": ", parts...);
   }
   bool refuse_number(const std::string& value) const {
     if (where_ != Where::kShape && where_ != Where::kOffsets) refuse_value("a number");
@@ -212,18 +212,18 @@ void check_cover(const SafetensorsHeader& header, int64_t data_bytes, const std:
   for (const auto* entry : order) {
     const auto& [name, tensor] = *entry;
     if (tensor.end > data_bytes)
-      throw usage_error(file, ": tensor ", name_in_quotes(name), " ends at byte ", tensor.end,
-                        " of the data, which has ", data_bytes, "; is the file cut off?");
+      throw damaged_error(file, ": tensor ", name_in_quotes(name), " ends at byte ", tensor.end,
+                          " of the data, which has ", data_bytes, "; is the file cut off?");
     if (tensor.begin < covered)
-      throw usage_error(file, ": tensor ", name_in_quotes(name), " at byte ", tensor.begin,
-                        " overlaps the one before it, which ends at ", covered);
+      throw damaged_error(file, ": tensor ", name_in_quotes(name), " at byte ", tensor.begin,
+                          " overlaps the one before it, which ends at ", covered);
     if (tensor.begin > covered)
-      throw usage_error(file, ": bytes ", covered, " to ", tensor.begin, " of the data, before tensor ",
-                        name_in_quotes(name), ", belong to no tensor");
+      throw damaged_error(file, ": bytes ", covered, " to ", tensor.begin, " of the data, before tensor ",
+                          name_in_quotes(name), ", belong to no tensor");
     covered = tensor.end;
   }
   if (covered != data_bytes)
-    throw usage_error(file, ": the tensors end at byte ", covered, " of the data, which has ", data_bytes);
+    throw damaged_error(file, ": the tensors end at byte ", covered, " of the data, which has ", data_bytes);
 }
 
 }  // namespace
@@ -256,10 +256,10 @@ std::string name_in_quotes(const std::string& name) {
 }
 
 SafetensorsHeader read_header(std::string_view json, int64_t data_bytes, const std::string& file) {
-  if (json.empty() || json[0] != '{') throw usage_error(file, ": the header does not begin with '{'");
+  if (json.empty() || json[0] != '{') throw damaged_error(file, ": the header does not begin with '{'");
   // The parser takes a zero byte for the end and would not look at what follows.
   if (json.find('\0') != std::string_view::npos)
-    throw usage_error(file, ": the header is not JSON: it holds a zero byte");
+    throw damaged_error(file, ": the header is not JSON: it holds a zero byte");
   SafetensorsHeader header;
   HeaderReader reader(file, header);
   Json::sax_parse(json.begin(), json.end(), &reader);

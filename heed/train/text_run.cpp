@@ -53,7 +53,7 @@ void TextRun::open(const Json& config, Json record, const std::function<Json(con
 void TextRun::check_text(const Json& record) const {
   const Json before = folder_->record().value("data", Json());
   if (!before.is_object())
-    throw usage_error(path_.string(), ": run.json does not say what the text is; is it damaged?");
+    throw damaged_error(path_.string(), ": run.json does not say what the text is; is it damaged?");
   if (before.value("hash", Json()) == record.value("hash", Json())) return;
   throw usage_error(path_.string(), ": this run was begun with another text (",
                     before.value("path", Json()).dump(), "); use another folder, or the same text");

@@ -71,17 +71,17 @@ TEST_F(Verbs, EvalRefusesDamagedModels) {
   };
   const std::string weights = content(run + "/model/model.safetensors"),
                     config = content(run + "/model/config.json");
-  refuses(damaged("model.safetensors", weights.substr(0, 1000)), 2, "is it cut off?");
-  refuses(damaged("model.safetensors", weights.substr(0, weights.size() - 1)), 2, "model.safetensors");
-  refuses(damaged("model.safetensors", ""), 2, "has 0 bytes");
-  refuses(damaged("model.safetensors", std::string(8, '\x7f') + "{}"), 2, "claims a header of");
+  refuses(damaged("model.safetensors", weights.substr(0, 1000)), 1, "is it cut off?");
+  refuses(damaged("model.safetensors", weights.substr(0, weights.size() - 1)), 1, "model.safetensors");
+  refuses(damaged("model.safetensors", ""), 1, "has 0 bytes");
+  refuses(damaged("model.safetensors", std::string(8, '\x7f') + "{}"), 1, "claims a header of");
   std::string broken = weights;
   broken.replace(broken.size() - 64, 64, std::string(64, '\xff'));
-  refuses(damaged("model.safetensors", broken), 2, "is damaged: its checksum is ");
+  refuses(damaged("model.safetensors", broken), 1, "is damaged: its checksum is ");
   broken.replace(broken.find("heed_checksum"), 13, "some_checksum");  // another program's
   refuses(damaged("model.safetensors", broken), 1, "the model is damaged");
-  refuses(damaged("config.json", "{"), 2, "config.json: is not JSON");
-  refuses(damaged("config.json", "[]"), 2, "instead of an object");
+  refuses(damaged("config.json", "{"), 1, "config.json: is not JSON");
+  refuses(damaged("config.json", "[]"), 1, "instead of an object");
   refuses(damaged("config.json", R"({"heed": 3})"), 2, "a recipe is an object");
   refuses(damaged("config.json", R"({"model_type": 3})"), 2, "model_type is 3");
   refuses(damaged("config.json", R"({"model_type": "gpt2", "resid_pdrop": "x"})"), 2, "not a number");
@@ -89,7 +89,7 @@ TEST_F(Verbs, EvalRefusesDamagedModels) {
   std::string wide = config;
   wide.replace(wide.find("\"width\": 16"), 11, "\"width\": 32");
   refuses(damaged("config.json", wide), 2, "the model of config.json needs");
-  refuses(damaged("tokenizer.json", "{"), 2, "tokenizer.json: is not JSON");
+  refuses(damaged("tokenizer.json", "{"), 1, "tokenizer.json: is not JSON");
   refuses(damaged("tokenizer.json", R"({"model": 3})"), 2, "is not a tokenizer heed can read");
   damaged("tokenizer.json", "");
   std::filesystem::remove(path("copy/tokenizer.json"));

@@ -262,11 +262,11 @@ TEST_F(TrainVerb, KeepsToItsFolder) {
   for (const char* name : {"run/config.json", "run/run.json", "run/tokenizer.json"}) {
     const std::string whole = content(path(name));
     file(name, "{");
-    refuses(command("run"), 2, "is it damaged?");
+    refuses(command("run"), 1, "is it damaged?");
     file(name, whole);
   }
   file("run/run.json", R"({"data": 3, "resumed": []})");
-  refuses(command("run"), 2, "is it damaged?");
+  refuses(command("run"), 1, "is it damaged?");
 }
 
 TEST_F(TrainVerb, AFailedStartLeavesTheFolderFree) {

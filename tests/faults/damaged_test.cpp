@@ -95,14 +95,14 @@ TEST_F(Damaged, Model) {
   for_each_damage(whole(Work::kTrain), "model/model.safetensors", rounds(2), [&] {
     for (const std::string& verb :
          {"eval " + run + " --threads 1 --data " + text(), "generate " + run + " -n 5 --threads 1"})
-      expect_told(heed(verb), 2, {"model.safetensors"});
+      expect_told(heed(verb), 1, {"model.safetensors"});
   });
   for (const char* name : {"model/config.json", "model/tokenizer.json"}) {
     const std::string eval = "eval " + path("hurt") + " --max-tokens 200 --threads 1 --data " + text();
     for_each_damage(whole(Work::kTrain), name, 1, [&] {
       const Outcome outcome = heed(eval);
-      // One bit may well be another setting that makes sense, or a letter of a name.
-      if (outcome.code != 0) expect_told(outcome, 2, {path("hurt")});
+      // One bit may well be another setting that makes sense, or a letter of a name: then it is unknown (2).
+      if (outcome.code != 0) expect_told(outcome, outcome.code == 2 ? 2 : 1, {path("hurt")});
     });
   }
 }

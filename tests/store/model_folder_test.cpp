@@ -276,14 +276,14 @@ TEST(ModelFolder, DamagedFoldersAreRefused) {
   const fs::path path = folder / "model";
   write_theirs(path, "");
   std::ofstream(path / "config.json") << "{\"model_type\": \"gp";
-  EXPECT_SAYS(ModelFolder{path}, "config.json: is not JSON");
+  EXPECT_SAYS(ModelFolder{path}, "config.json: is not JSON", ErrorKind::kDamaged);
   std::ofstream(path / "config.json") << "[1, 2]";
-  EXPECT_SAYS(ModelFolder{path}, "config.json");
+  EXPECT_SAYS(ModelFolder{path}, "config.json", ErrorKind::kDamaged);
   std::ofstream(path / "config.json") << "{}";
   EXPECT_SAYS(ModelFolder{path}, "heed reads its own models and Hugging Face's gpt2");
   write_theirs(path, "");
   fs::resize_file(path / "model.safetensors", 3000);
-  EXPECT_SAYS(ModelFolder{path}, "model.safetensors");
+  EXPECT_SAYS(ModelFolder{path}, "model.safetensors", ErrorKind::kDamaged);
   fs::remove(path / "model.safetensors");
   EXPECT_SAYS(ModelFolder{path}, "model.safetensors");
 }

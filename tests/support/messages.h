@@ -10,12 +10,12 @@
 
 namespace heed::test {
 
-// Of a usage error; empty if nothing is thrown.
-inline std::string message_of(const std::function<void()>& call) {
+// Of an error of that kind; empty if nothing is thrown.
+inline std::string message_of(const std::function<void()>& call, ErrorKind kind = ErrorKind::kUsage) {
   try {
     call();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kUsage) << error.what();
+    EXPECT_EQ(error.kind(), kind) << error.what();
     return error.what();
   }
   return "";
@@ -23,8 +23,9 @@ inline std::string message_of(const std::function<void()>& call) {
 
 }  // namespace heed::test
 
-#define EXPECT_SAYS(call, part)                                                                    \
-  do {                                                                                             \
-    const std::string message = ::heed::test::message_of([&] { call; });                           \
-    EXPECT_NE(message.find(part), std::string::npos) << "'" << message << "' instead of " << part; \
+// `...`: the kind of error, if it is not usage.
+#define EXPECT_SAYS(call, part, ...)                                                                \
+  do {                                                                                              \
+    const std::string message = ::heed::test::message_of([&] { call; } __VA_OPT__(, ) __VA_ARGS__); \
+    EXPECT_NE(message.find(part), std::string::npos) << "'" << message << "' instead of " << part;  \
   } while (false)
