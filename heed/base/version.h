@@ -1,4 +1,4 @@
-// The version of heed: "0.1.0".
+// The version of heed: "0.2.0".
 #pragma once
 
 #include <string>

@@ -62,13 +62,12 @@ class DeviceVerb : public Verb {
     if (!json_) {
       std::printf(
           "sums of pieces against %lld random models measured as a whole: off by %.1f%% median, %.1f%% at "
-          "the "
-          "95th "
-          "percentile, %.1f%% at most\n",
+          "the 95th percentile, %.1f%% at most\n",
           static_cast<long long>(check_), 100 * found.errors.median, 100 * found.errors.p95,
           100 * found.errors.worst);
       std::printf(
-          "the machine took %.3f times as long as when it was profiled; apart from that %.1f%%, %.1f%% and "
+          "models took %.3f times their sums, speed of the machine left out; apart from that %.1f%%, %.1f%% "
+          "and "
           "%.1f%%\n",
           found.drift, 100 * found.apart.median, 100 * found.apart.p95, 100 * found.apart.worst);
     }

@@ -42,17 +42,33 @@ double read_peak(const store::Database& database, int64_t device) {
   return peak.with(device).step() ? peak.real(0) : 0;
 }
 
+namespace {
+
+// Fast moments, but not the luckiest.
+double reference_of(const std::map<std::string, std::vector<Timing>>& rounds) {
+  std::vector<double> yardsticks;
+  for (const auto& [key, timings] : rounds) {
+    for (const Timing& timing : timings) {
+      if (timing.yardstick > 0) yardsticks.push_back(timing.yardstick);
+    }
+  }
+  return percentile(std::move(yardsticks), 0.25);
+}
+
+}  // namespace
+
 StoredTimings read_timings(const store::Database& database, int64_t device) {
   StoredTimings stored;
-  store::Statement rows(
-      database,
-      "SELECT piece, median, low, high, runs, measured FROM timings WHERE device = ? ORDER BY piece, round");
+  store::Statement rows(database, text("SELECT piece, median, low, high, runs, measured, ",
+                                       database.has_column("timings", "yardstick") ? "yardstick" : "0",
+                                       " FROM timings WHERE device = ? ORDER BY piece, round"));
   for (rows.with(device); rows.step();) {
     const std::string key = rows.text(0);
     stored.rounds[key].push_back(
-        {rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4))});
+        {rows.real(1), rows.real(2), rows.real(3), static_cast<int>(rows.integer(4)), rows.real(6)});
     stored.dates[key] = rows.text(5);
   }
+  stored.reference = reference_of(stored.rounds);
   return stored;
 }
 
@@ -65,7 +81,9 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
         "CREATE TABLE IF NOT EXISTS timings (device INTEGER NOT NULL REFERENCES devices(id), piece TEXT NOT "
         "NULL, round INTEGER NOT NULL, median REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, "
         "runs INTEGER NOT NULL, measured TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, "
-        "PRIMARY KEY (device, piece, round))");
+        "yardstick REAL NOT NULL DEFAULT 0, PRIMARY KEY (device, piece, round))");
+    if (!database.has_column("timings", "yardstick"))
+      database.execute("ALTER TABLE timings ADD COLUMN yardstick REAL NOT NULL DEFAULT 0");
     database.execute(
         "CREATE TABLE IF NOT EXISTS peaks (device INTEGER PRIMARY KEY REFERENCES devices(id), flops REAL NOT "
         "NULL)");
@@ -78,7 +96,13 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   device_ = id.integer(0);
   peak_flops_ = read_peak(database, device_);
   stored_ = read_timings(database, device_);
-  for (const auto& [key, rounds] : stored_.rounds) pieces_[key] = combine(rounds);
+  combine_rounds();
+}
+
+// Of all pieces: they share the reference.
+void DeviceProfile::combine_rounds() {
+  stored_.reference = reference_of(stored_.rounds);
+  for (const auto& [key, rounds] : stored_.rounds) pieces_[key] = combine(rounds, stored_.reference);
 }
 
 const std::vector<Timing>& DeviceProfile::rounds(const std::string& key) const {
@@ -102,12 +126,12 @@ void DeviceProfile::save_peak(double flops) {
 void DeviceProfile::add(const std::map<std::string, Timing>& timings) {
   database_.transaction([&] {
     store::Statement insert(database_,
-                            "INSERT OR IGNORE INTO timings (device, piece, round, median, low, high, runs) "
-                            "VALUES (?, ?, ?, ?, ?, ?, ?)");
+                            "INSERT OR IGNORE INTO timings (device, piece, round, median, low, high, runs, "
+                            "yardstick) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
     for (const auto& [key, t] : timings)
       insert
           .with(device_, std::string_view(key), static_cast<int64_t>(rounds(key).size()), t.median, t.low,
-                t.high, int64_t{t.runs})
+                t.high, int64_t{t.runs}, t.yardstick)
           .run();
   });
   store::Statement now(database_, "SELECT CURRENT_TIMESTAMP");
@@ -115,8 +139,8 @@ void DeviceProfile::add(const std::map<std::string, Timing>& timings) {
   for (const auto& [key, timing] : timings) {
     stored_.dates[key] = now.text(0);
     stored_.rounds[key].push_back(timing);
-    pieces_[key] = combine(stored_.rounds[key]);
   }
+  combine_rounds();
 }
 
 }  // namespace heed::measure

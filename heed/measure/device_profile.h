@@ -34,6 +34,7 @@ double read_peak(const store::Database& database, int64_t device);
 struct StoredTimings {
   std::map<std::string, std::vector<Timing>> rounds;
   std::map<std::string, std::string> dates;  // of the last round, UTC
+  double reference = 0;                      // seconds of the yardstick (DeviceProfile::reference)
 };
 StoredTimings read_timings(const store::Database& database, int64_t device);
 
@@ -48,11 +49,16 @@ class DeviceProfile {
   }  // of the last round, UTC
   const std::vector<Timing>& rounds(const std::string& key) const;
   double peak_flops() const { return peak_flops_; }
+  // Seconds of the yardstick that all timings are scaled to: what it usually takes here when nothing else
+  // runs.
+  double reference() const { return stored_.reference; }
   void save_peak(double flops);
   // One more round of each. On disk when it returns.
   void add(const std::map<std::string, Timing>& timings);
 
  private:
+  void combine_rounds();
+
   const store::Database& database_;
   int64_t device_;
   double peak_flops_ = 0;

@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "heed/base/philox.h"
-#include "heed/base/process.h"
-#include "heed/kernels/gemm.h"
 #include "heed/measure/words.h"
 
 namespace heed::measure {
@@ -64,16 +62,6 @@ std::vector<double> TimedModel::run_sections() {
   std::vector<double> seconds(sections_);
   program_->run(std::span(seconds));
   return seconds;
-}
-
-WholeTiming time_whole(const spec::ModelSpec& spec, int64_t length, int runs) {
-  static const bool warm =
-      (kernels::warm_up_gemm(), true);  // the library's own memory does not count as the model's
-  (void)warm;
-  const int64_t before = resident_bytes();
-  TimedModel model(spec, model::prompt_form(length));
-  const Timing timing = time([&] { model.run(); }, 0, runs);
-  return {timing, resident_bytes() - before};
 }
 
 }  // namespace heed::measure

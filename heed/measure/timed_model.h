@@ -28,13 +28,6 @@ class TimedModel {
   size_t sections_;
 };
 
-// A round of whole prompts: the model is made, warmed up and run this often.
-struct WholeTiming {
-  Timing timing;
-  int64_t bytes = 0;  // the process grew by
-};
-WholeTiming time_whole(const spec::ModelSpec& spec, int64_t length, int runs = 5);
-
 // The graph alone, for counting and planning.
 std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const model::GraphForm& form,
                                           model::Model* model = nullptr);

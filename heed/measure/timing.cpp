@@ -1,6 +1,7 @@
 #include "heed/measure/timing.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "heed/base/clock.h"
 #include "heed/kernels/gemm.h"
@@ -12,7 +13,26 @@ namespace {
 // Rounds further apart than this were disturbed; closer ones differ by chance.
 constexpr double kAgreement = 0.1;
 
+// Rounds during which the yardstick was near its fastest, scaled to that.
+std::vector<Timing> undisturbed(const std::vector<Timing>& rounds) {
+  double fastest = INFINITY;
+  for (const Timing& round : rounds) fastest = std::min(fastest, round.yardstick);
+  std::vector<Timing> quiet;
+  for (const Timing& round : rounds) {
+    if (round.yardstick <= (1 + kDisturbed) * fastest) quiet.push_back(scaled(round, fastest));
+  }
+  return quiet;
+}
+
 }  // namespace
+
+Timing scaled(Timing timing, double reference) {
+  if (!(timing.yardstick > 0) || !(reference > 0)) return timing;
+  const double factor = reference / timing.yardstick;
+  timing.median *= factor, timing.low *= factor, timing.high *= factor;
+  timing.yardstick = reference;
+  return timing;
+}
 
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
@@ -26,7 +46,8 @@ Timing summarise(const std::vector<double>& seconds) {
           static_cast<int>(seconds.size())};
 }
 
-Timing combine(std::vector<Timing> rounds) {
+Timing combine(std::vector<Timing> rounds, double reference) {
+  rounds = undisturbed(rounds);
   if (rounds.empty()) return {};
   std::sort(rounds.begin(), rounds.end(), [](const auto& a, const auto& b) { return a.median < b.median; });
   const size_t middle = rounds.size() / 2;
@@ -38,19 +59,21 @@ Timing combine(std::vector<Timing> rounds) {
     all.high = std::max(all.high, round.high);
     all.runs += round.runs;
   }
-  return all;
+  return scaled(all, reference);
 }
 
 bool settled(const std::vector<Timing>& rounds) {
   if (rounds.size() < kLeastRounds || rounds.size() >= kMostRounds) return rounds.size() >= kMostRounds;
-  double fastest = rounds[0].median;
-  for (const Timing& round : rounds) fastest = std::min(fastest, round.median);
-  return combine(rounds).median <= (1 + kAgreement) * fastest;
+  const std::vector<Timing> quiet = undisturbed(rounds);
+  double fastest = INFINITY;
+  for (const Timing& round : quiet) fastest = std::min(fastest, round.median);
+  return quiet.size() > 1 && combine(rounds).median <= (1 + kAgreement) * fastest;
 }
 
 std::vector<Timing> time_interleaved(size_t things,
                                      const std::function<Timing(size_t which, int64_t round)>& time_one,
-                                     const std::function<void(size_t done, size_t all)>& progress) {
+                                     const std::function<void(size_t done, size_t all)>& progress,
+                                     double reference) {
   std::vector<std::vector<Timing>> rounds(things);
   size_t done = 0;
   for (size_t round = 0; round < kMostRounds; ++round) {
@@ -65,7 +88,7 @@ std::vector<Timing> time_interleaved(size_t things,
     }
   }
   std::vector<Timing> timings;
-  for (auto& of_one : rounds) timings.push_back(combine(std::move(of_one)));
+  for (auto& of_one : rounds) timings.push_back(combine(std::move(of_one), reference));
   return timings;
 }
 

@@ -11,15 +11,21 @@ struct Timing {
   double low = 0;     // 10th percentile
   double high = 0;    // 90th percentile
   int runs = 0;
+  double yardstick = 0;  // seconds of the yardstick (yardstick.h) meanwhile; 0: not known
 };
+// What it would be on a machine where the yardstick takes `reference` seconds; the same if one is not known.
+Timing scaled(Timing timing, double reference);
+// If the yardstick takes longer than the least by more than this share, something else was running.
+constexpr double kDisturbed = 0.1;
 
 // The quantile of values in any order; a share of 0.5 is the median. 0 if there are none.
 double percentile(std::vector<double> values, double share);
 Timing summarise(const std::vector<double>& seconds);
-// Of separate rounds: the median one, so that a busy moment of the machine does not count, with the spread of
-// all of them.
-Timing combine(std::vector<Timing> rounds);
-// Whether there are enough rounds: at least three with the median near the fastest, or too many.
+// Of separate rounds, those that were not disturbed: the median one, with the spread of all of them. They are
+// scaled to `reference` (scaled()).
+Timing combine(std::vector<Timing> rounds, double reference = 0);
+// Whether there are enough rounds: at least three, two of them not disturbed, with the median near the
+// fastest; or too many.
 constexpr size_t kLeastRounds = 3, kMostRounds = 5;
 bool settled(const std::vector<Timing>& rounds);
 
@@ -27,7 +33,8 @@ bool settled(const std::vector<Timing>& rounds);
 // timings done, and the number expected so far.
 std::vector<Timing> time_interleaved(size_t things,
                                      const std::function<Timing(size_t which, int64_t round)>& time_one,
-                                     const std::function<void(size_t done, size_t all)>& progress);
+                                     const std::function<void(size_t done, size_t all)>& progress,
+                                     double reference = 0);
 
 // Runs once to warm up, then at least `least` times and for at least `budget` seconds.
 Timing time(const std::function<void()>& body, double budget, int least);

@@ -34,7 +34,7 @@ Json device_json(const store::Database& database, const measure::StoredDevice& o
   measure::StoredTimings stored = measure::read_timings(database, of.id);
   for (const auto& entry : stored.rounds) {
     view.try_to([&, &key = entry.first, &timings = entry.second] {
-      const measure::Timing timing = measure::combine(timings);
+      const measure::Timing timing = measure::combine(timings, stored.reference);
       Json piece = piece_json(key);
       piece["ms"] = 1e3 * timing.median, piece["low_ms"] = 1e3 * timing.low,
       piece["high_ms"] = 1e3 * timing.high;

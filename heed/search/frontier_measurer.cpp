@@ -5,7 +5,6 @@
 #include <optional>
 #include <set>
 
-#include "heed/measure/timed_model.h"
 #include "heed/search/baselines.h"
 #include "heed/search/picks.h"
 
@@ -55,7 +54,7 @@ class Measurer {
       const std::string key = measure::piece_key(models[i]->model, space().length);
       auto measurement = tools_.records.measurement(key, round);
       if (!measurement) {
-        measurement = measure::time_whole(models[i]->model, space().length);
+        measurement = measure::time_whole(tools_.yardstick, models[i]->model, space().length);
         tools_.folder.check_in_place();
         tools_.records.save(key, round, *measurement);
       }
@@ -63,7 +62,8 @@ class Measurer {
       return measurement->timing;
     };
     const auto timings = measure::time_interleaved(
-        models.size(), time_one, [&](size_t done, size_t all) { tools_.observer.measuring(done, all); });
+        models.size(), time_one, [&](size_t done, size_t all) { tools_.observer.measuring(done, all); },
+        tools_.costs.reference());
     for (size_t i = 0; i < models.size(); ++i) models[i]->measured = timings[i];
   }
 

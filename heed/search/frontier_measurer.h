@@ -16,6 +16,7 @@ struct MeasuringTools {
   Records& records;
   Sample& sample;
   ProfiledCosts& costs;
+  measure::Yardstick& yardstick;
 };
 
 // Fills models, dominated, dropped and baselines of the result. Recorded measurements are

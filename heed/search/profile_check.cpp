@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "heed/measure/timed_model.h"
-#include "heed/measure/timing.h"
+#include "heed/measure/yardstick.h"
 #include "heed/search/strategies/genes.h"
 
 namespace heed::search {
@@ -25,9 +24,11 @@ ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfil
     models.push_back(space.model_of(*candidate));
     check.models.push_back({space.key_of(*candidate), cost.latency, 0});
   }
+  measure::Yardstick yardstick;
   const std::vector<measure::Timing> timings = measure::time_interleaved(
-      models.size(), [&](size_t i, int64_t) { return measure::time_whole(models[i], space.length).timing; },
-      progress);
+      models.size(),
+      [&](size_t i, int64_t) { return measure::time_whole(yardstick, models[i], space.length).timing; },
+      progress, profile.reference());
   std::vector<double> ratios;
   for (size_t i = 0; i < models.size(); ++i) {
     check.models[i].measured = timings[i].median;

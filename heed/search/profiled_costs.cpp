@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "heed/base/clock.h"
 #include "heed/base/philox.h"
 #include "heed/graph/count.h"
-#include "heed/measure/timed_model.h"
+#include "heed/measure/yardstick.h"
 
 namespace heed::search {
 namespace {
@@ -169,17 +168,12 @@ class Profiler {
     return kLeastRuns * piece.flops / 100 + static_cast<double>(piece.bytes);
   }
 
-  // Seconds of each part, run by run.
-  std::vector<std::vector<double>> timed(const spec::ModelSpec& spec) const {
+  // The frame, then each block.
+  std::vector<measure::Timing> timed(const spec::ModelSpec& spec) {
     measure::TimedModel model(spec, model::prompt_form(space_.length));
-    std::vector<std::vector<double>> samples(spec.letters().size() + 1);
     model.run();
-    const double begin = now_seconds();
-    for (int run = 0; run < kLeastRuns || (now_seconds() - begin < kSeconds && run < kMostRuns); ++run) {
-      const std::vector<double> parts = model.run_sections();
-      for (size_t i = 0; i < parts.size(); ++i) samples[i].push_back(parts[i]);
-    }
-    return samples;
+    return measure::time_sections(yardstick_, [&] { return model.run_sections(); },
+                                  {kLeastRuns, kMostRuns, kSeconds});
   }
 
   void time_blocks(const std::vector<TimedPiece>& group) {
@@ -192,20 +186,18 @@ class Profiler {
     for (int64_t more = bytes; more < kGroupBytes / 2 && blocks.size() + once <= kMostBlocks; more += bytes) {
       for (size_t i = 0; i < once; ++i) blocks.push_back(blocks[i]);
     }
-    const auto samples = timed(model_of_blocks(space_, group[0].width, blocks));
+    const std::vector<measure::Timing> sections = timed(model_of_blocks(space_, group[0].width, blocks));
     std::map<std::string, measure::Timing> timings;
     for (size_t i = 0; i < once; ++i) {
-      std::vector<double> seconds;
-      for (size_t at = i; at < blocks.size(); at += once)
-        seconds.insert(seconds.end(), samples[at + 1].begin(), samples[at + 1].end());
-      timings[group[i].key] = measure::summarise(std::move(seconds));
+      std::vector<measure::Timing> repeated;
+      for (size_t at = i; at < blocks.size(); at += once) repeated.push_back(sections[at + 1]);
+      timings[group[i].key] = measure::combine(std::move(repeated));
     }
     save(timings, group);
   }
 
   void time_frame(const TimedPiece& piece) {
-    const auto samples = timed(space_.model_of({piece.frame, {piece.inside, piece.inside}}));
-    save({{piece.key, measure::summarise(samples[0])}}, {piece});
+    save({{piece.key, timed(space_.model_of({piece.frame, {piece.inside, piece.inside}}))[0]}}, {piece});
   }
 
   void save(const std::map<std::string, measure::Timing>& timings, const std::vector<TimedPiece>& pieces) {
@@ -223,6 +215,7 @@ class Profiler {
   const spec::Space& space_;
   measure::DeviceProfile& profile_;
   const std::function<void(const ProfileProgress&)>& progress_;
+  measure::Yardstick yardstick_;
   std::map<int64_t, std::vector<TimedPiece>> blocks_;  // by width
   std::vector<TimedPiece> frames_;
   double work_ = 0, worked_ = 0;

@@ -15,6 +15,7 @@ class ProfiledCosts : public GraphCosts {
   // Throws if a piece was not timed yet.
   Cost of_frame(const spec::Frame& frame) override;
   Cost of_layer(int64_t width, const spec::Layer& layer) override;
+  double reference() const { return profile_.reference(); }  // of the yardstick
 
  private:
   double latency_of(const std::string& key) const;

@@ -22,21 +22,26 @@ std::vector<RecordedEvaluation> evaluations_in(const store::Database& database) 
   return all;
 }
 
+// The column of measurements; databases of version 0.1.0 do not have it.
+const char* yardstick_in(const store::Database& database) {
+  return database.has_column("measurements", "yardstick") ? "yardstick" : "0";
+}
+
 // Before the search ends.
 std::vector<MeasuredModel> measured_in(const store::Database& database) {
   if (!Statement(database, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'models'").step())
     return {};
   std::vector<MeasuredModel> all;
   Statement models(database, "SELECT baseline, key, model FROM models ORDER BY rowid");
-  Statement rounds(database,
-                   "SELECT median, low, high, runs, bytes FROM measurements WHERE key = ? ORDER BY round");
+  Statement rounds(database, text("SELECT median, low, high, runs, bytes, ", yardstick_in(database),
+                                  " FROM measurements WHERE key = ? ORDER BY round"));
   while (models.step()) {
     std::vector<measure::Timing> timings;
     int64_t bytes = 0;
     const std::string key = models.text(1);
     for (rounds.with(std::string_view(key)); rounds.step();) {
-      timings.push_back(
-          {rounds.real(0), rounds.real(1), rounds.real(2), static_cast<int>(rounds.integer(3))});
+      timings.push_back({rounds.real(0), rounds.real(1), rounds.real(2), static_cast<int>(rounds.integer(3)),
+                         rounds.real(5)});
       bytes = std::max(bytes, rounds.integer(4));
     }
     if (timings.empty()) continue;
@@ -62,17 +67,22 @@ Records::Records(const std::filesystem::path& folder) : database_(folder / kData
         "CREATE TABLE IF NOT EXISTS measurements (key TEXT NOT NULL, round INTEGER NOT NULL, median REAL NOT "
         "NULL, "
         "low REAL NOT NULL, high REAL NOT NULL, runs INTEGER NOT NULL, bytes INTEGER NOT NULL, "
-        "made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (key, round))");
+        "made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, yardstick REAL NOT NULL DEFAULT 0, "
+        "PRIMARY KEY (key, round))");
+    if (!database_.has_column("measurements", "yardstick"))
+      database_.execute("ALTER TABLE measurements ADD COLUMN yardstick REAL NOT NULL DEFAULT 0");
     database_.execute(
         "CREATE TABLE IF NOT EXISTS models (name TEXT PRIMARY KEY, baseline INTEGER NOT NULL, key TEXT NOT "
         "NULL, model TEXT NOT NULL)");
   });
   for (RecordedEvaluation& evaluation : evaluations_in(database_))
     known_[evaluation.key] = std::move(evaluation);
-  Statement measured(database_, "SELECT key, round, median, low, high, runs, bytes FROM measurements");
+  Statement measured(database_,
+                     "SELECT key, round, median, low, high, runs, bytes, yardstick FROM measurements");
   while (measured.step())
     measured_[{measured.text(0), measured.integer(1)}] = {
-        {measured.real(2), measured.real(3), measured.real(4), static_cast<int>(measured.integer(5))},
+        {measured.real(2), measured.real(3), measured.real(4), static_cast<int>(measured.integer(5)),
+         measured.real(7)},
         measured.integer(6)};
 }
 
@@ -109,10 +119,10 @@ std::optional<measure::WholeTiming> Records::measurement(const std::string& key,
 void Records::save(const std::string& key, int64_t round, const measure::WholeTiming& m) {
   database_.transaction([&] {
     Statement(database_,
-              "INSERT OR REPLACE INTO measurements (key, round, median, low, high, runs, bytes) "
-              "VALUES (?, ?, ?, ?, ?, ?, ?)")
+              "INSERT OR REPLACE INTO measurements (key, round, median, low, high, runs, bytes, yardstick) "
+              "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         .with(std::string_view(key), round, m.timing.median, m.timing.low, m.timing.high,
-              int64_t{m.timing.runs}, m.bytes)
+              int64_t{m.timing.runs}, m.bytes, m.timing.yardstick)
         .run();
   });
   measured_[{key, round}] = m;

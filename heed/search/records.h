@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "heed/measure/timed_model.h"
+#include "heed/measure/yardstick.h"
 #include "heed/search/search_result.h"
 #include "heed/store/database.h"
 

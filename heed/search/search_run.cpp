@@ -1,10 +1,10 @@
 #include "heed/search/search_run.h"
 
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "heed/base/clock.h"
-#include "heed/measure/timed_model.h"
 #include "heed/search/block_table.h"
 #include "heed/search/frontier_measurer.h"
 #include "heed/search/infeasible.h"
@@ -87,9 +87,11 @@ class Search {
       store::write_json_object(request_.folder / "blocks.json",
                                block_table(space_, profiled ? &profile_ : nullptr));
     lap(result_.seconds_profile);
+    yardstick_.emplace();
     begin([&] { evaluate_all(); });
     lap(result_.seconds_search);
-    measure_frontier({request_, observer_, folder_, records_, sample_, costs_}, frontier_, result_);
+    measure_frontier({request_, observer_, folder_, records_, sample_, costs_, *yardstick_}, frontier_,
+                     result_);
     lap(result_.seconds_measure);
     folder_.check_in_place();
     write_result(request_.folder, space_, frontier_, result_);
@@ -134,7 +136,9 @@ class Search {
   Cost cost_of(const spec::Candidate& candidate) {
     if (!request_.measure_all) return costs_.of(candidate);
     Cost cost = costs_.planned(candidate);
-    cost.latency = measure::time_whole(space_.model_of(candidate), space_.length).timing.median;
+    const measure::WholeTiming whole =
+        measure::time_whole(*yardstick_, space_.model_of(candidate), space_.length);
+    cost.latency = scaled(whole.timing, costs_.reference()).median;
     return cost;
   }
 
@@ -225,6 +229,7 @@ class Search {
   store::Database database_;
   measure::DeviceProfile profile_;
   ProfiledCosts costs_;
+  std::optional<measure::Yardstick> yardstick_;
   std::vector<Evaluated> all_, frontier_;
   std::set<std::string> seen_;  // keys of all_
   SearchResult result_;

@@ -55,6 +55,10 @@ std::string address_to_read(const std::filesystem::path& path) {
 
 }  // namespace
 
+bool Database::has_column(std::string_view table, std::string_view column) const {
+  return Statement(*this, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?").with(table, column).step();
+}
+
 std::string database_library() { return heed::text("SQLite ", sqlite3_libversion()); }
 
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }

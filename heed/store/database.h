@@ -73,6 +73,8 @@ class Database {
     execute("COMMIT");
   }
   const std::filesystem::path& path() const { return path_; }
+  // Whether the table exists and has the column: one of an earlier version may not.
+  bool has_column(std::string_view table, std::string_view column) const;
 
  private:
   friend class Statement;

@@ -151,7 +151,8 @@ TEST_F(Searching, DropsWhatIsMeasuredBeyondALimitAndComesNearItFromBelow) {
   ASSERT_EQ(first.code, 0) << first.output;
   store::Database(path("run/heed.db"))
       .execute(
-          "UPDATE measurements SET median = 11 WHERE key = (SELECT key FROM measurements GROUP BY key "
+          "UPDATE measurements SET median = 11, yardstick = 0 WHERE key = (SELECT key FROM measurements "
+          "GROUP BY key "
           "ORDER BY MIN(median) DESC LIMIT 1)");
   const Outcome outcome = heed(again);
   ASSERT_EQ(outcome.code, 0) << outcome.output;

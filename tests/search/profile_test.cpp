@@ -50,6 +50,44 @@ TEST(DeviceProfile, IsKeptByDevice) {
   EXPECT_TRUE(other.pieces().empty());
 }
 
+// Timed at a moment when the machine was slower than usual.
+TEST(DeviceProfile, IsScaledToWhatTheYardstickUsuallyTakes) {
+  const TemporaryFolder folder;
+  const store::Database database(folder / "p.db");
+  {
+    DeviceProfile profile(database, device("one"));
+    EXPECT_EQ(profile.reference(), 0);
+    profile.add({{"a", {1, 1, 1, 4, 0.002}}, {"b", {1, 1, 1, 4, 0.002}}, {"c", {1, 1, 1, 4, 0.002}}});
+    profile.add({{"d", {3, 3, 3, 4, 0.003}}});
+    EXPECT_DOUBLE_EQ(profile.reference(), 0.002);
+    EXPECT_DOUBLE_EQ(profile.find("d")->median, 2);
+  }
+  const DeviceProfile same(database, device("one"));
+  EXPECT_DOUBLE_EQ(same.reference(), 0.002);
+  EXPECT_DOUBLE_EQ(same.find("d")->median, 2);
+  EXPECT_DOUBLE_EQ(same.find("a")->median, 1);
+}
+
+TEST(DeviceProfile, OfVersion010HasNoYardstick) {
+  const TemporaryFolder folder;
+  const store::Database database(folder / "p.db");
+  database.execute(
+      "CREATE TABLE devices (id INTEGER PRIMARY KEY, fingerprint TEXT UNIQUE NOT NULL, description TEXT NOT "
+      "NULL, first_seen TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP)");
+  database.execute(
+      "CREATE TABLE timings (device INTEGER NOT NULL REFERENCES devices(id), piece TEXT NOT NULL, round "
+      "INTEGER NOT NULL, median REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL, runs INTEGER NOT NULL, "
+      "measured TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (device, piece, round))");
+  database.execute("INSERT INTO devices (fingerprint, description) VALUES ('f', '{}')");
+  database.execute(
+      "INSERT INTO timings (device, piece, round, median, low, high, runs) VALUES (1, 'a', 0, 3, 2, 4, 5)");
+  EXPECT_EQ(measure::read_timings(database, 1).rounds.at("a").at(0).median, 3);
+  DeviceProfile profile(database, device("two"));
+  profile.add({{"a", {1, 1, 1, 4, 0.002}}});
+  EXPECT_EQ(measure::read_timings(database, 1).rounds.at("a").at(0).yardstick, 0);
+  EXPECT_EQ(DeviceProfile(database, device("two")).rounds("a").at(0).yardstick, 0.002);
+}
+
 TEST(DeviceProfile, HoldsEveryPieceOfASpaceOnce) {
   const TemporaryFolder folder;
   const store::Database database(folder / "p.db");

@@ -1,0 +1,85 @@
+#include "heed/measure/yardstick.h"
+
+#include <algorithm>
+
+#include "heed/base/clock.h"
+#include "heed/base/process.h"
+#include "heed/kernels/gemm.h"
+
+namespace heed::measure {
+namespace {
+
+constexpr int64_t kLength = 192;
+
+// Attention and feed-forward, of a size that leaves most of the caches to what is being timed.
+spec::ModelSpec model() {
+  spec::ModelSpec spec = spec::backbones().find("transformer-xl").settings();
+  spec.arch = "sf";
+  spec.width = 256, spec.sizes["heads"] = {4}, spec.sizes["inner"] = {1024};
+  spec.embedding.vocabulary = 256;
+  return spec;
+}
+
+}  // namespace
+
+Yardstick::Yardstick() : model_(model(), model::prompt_form(kLength)) {
+  for (int i = 0; i < 3; ++i) model_.run();  // to warm up
+}
+
+double Yardstick::seconds() {
+  const double begin = now_seconds();
+  model_.run();
+  return now_seconds() - begin;
+}
+
+std::vector<size_t> undisturbed(const std::vector<double>& yardstick) {
+  std::vector<double> around;
+  for (size_t i = 0; i + 1 < yardstick.size(); ++i)
+    around.push_back(std::max(yardstick[i], yardstick[i + 1]));
+  const double least = around.empty() ? 0 : *std::min_element(around.begin(), around.end());
+  std::vector<size_t> runs;
+  for (size_t i = 0; i < around.size(); ++i) {
+    if (around[i] <= (1 + kDisturbed) * least) runs.push_back(i);
+  }
+  return runs;
+}
+
+std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std::vector<double>()>& run,
+                                  const Effort& effort) {
+  std::vector<double> between = {yardstick.seconds()};
+  std::vector<std::vector<double>> runs;
+  const double begin = now_seconds();
+  for (int i = 0; i < effort.least || (now_seconds() - begin < effort.seconds && i < effort.most); ++i) {
+    runs.push_back(run());
+    between.push_back(yardstick.seconds());
+  }
+  const std::vector<size_t> quiet = undisturbed(between);
+  std::vector<double> speed;
+  for (const size_t i : quiet) speed.push_back((between[i] + between[i + 1]) / 2);
+  std::vector<Timing> timings;
+  for (size_t section = 0; section < runs[0].size(); ++section) {
+    std::vector<double> seconds;
+    for (const size_t i : quiet) seconds.push_back(runs[i][section]);
+    timings.push_back(summarise(seconds));
+    timings.back().yardstick = percentile(speed, 0.5);
+  }
+  return timings;
+}
+
+WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t length, int runs) {
+  static const bool warm =
+      (kernels::warm_up_gemm(), true);  // the library's own memory does not count as the model's
+  (void)warm;
+  const int64_t before = resident_bytes();
+  TimedModel model(spec, model::prompt_form(length));
+  const auto run = [&] {
+    const double begin = now_seconds();
+    model.run();
+    return std::vector<double>{now_seconds() - begin};
+  };
+  run();
+  const Timing timing = time_sections(yardstick, run, {runs, runs, 0})[0];
+  return {timing, resident_bytes() - before};
+}
+
+}  // namespace heed::measure

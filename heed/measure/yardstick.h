@@ -1,0 +1,40 @@
+// How fast the machine is at this moment. Other programs, heat and neighbours change that by tens of percent
+// within seconds, so timings made at different moments do not compare. A small fixed model is timed between
+// them: runs during which it was slow are left out, and the others are scaled by it.
+#pragma once
+
+#include <functional>
+
+#include "heed/measure/timed_model.h"
+
+namespace heed::measure {
+
+class Yardstick {
+ public:
+  Yardstick();
+  double seconds();  // of one run now, about two milliseconds
+
+ private:
+  TimedModel model_;
+};
+
+// Runs something, at least `least` times, until `seconds` have passed or it ran `most` times, with the
+// yardstick before and after each run. `run` returns the seconds of its sections.
+struct Effort {
+  int least, most;
+  double seconds;
+};
+std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std::vector<double>()>& run,
+                                  const Effort& effort);
+
+// A round of whole prompts: the model is made, warmed up and run this often.
+struct WholeTiming {
+  Timing timing;
+  int64_t bytes = 0;  // the process grew by
+};
+WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t length, int runs = 5);
+
+// Which runs were not disturbed: `yardstick` holds one timing before each run and one after the last.
+std::vector<size_t> undisturbed(const std::vector<double>& yardstick);
+
+}  // namespace heed::measure
