@@ -17,7 +17,7 @@
 namespace heed::cli {
 namespace {
 
-// Exit codes of the program; help.cpp explains them. No other file knows them.
+// Exit codes of the program; help.cpp explains them to users. No other file knows them.
 enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kInfeasible = 3, kInterrupted = 130 };
 
 ExitCode exit_code(ErrorKind kind) {

@@ -6,6 +6,7 @@
 
 #include "heed/kernels/panels.h"
 #include "heed/model/blocks.h"
+#include "heed/model/stacks.h"
 #include "heed/ops/arithmetic.h"
 #include "heed/ops/arrange.h"
 #include "heed/ops/attention.h"
@@ -28,6 +29,9 @@ class Recurrence {
         down_(b_.matrix(inside_ + "down.weight", D_, P_, WeightGroup::kRecurrence, xavier(D_, P_))) {}
 
   ValueId add(ValueId x, bool attends) {
+    if (b_.stack().mask != AttentionMask::kCausal)
+      throw usage_error("model: block ", block_, " reads its text from left to right; the stack ",
+                        b_.stack().name, " needs blocks that see all of it");
     const ValueId z = b_.product(x, down_);
     const ValueId y = attends ? attention(x, z) : z;
     const ValueId normed = b_.dropout(b_.norm(y, inside_ + "norm", P_), b_.spec().dropout);
@@ -44,7 +48,7 @@ class Recurrence {
     const GraphForm& form = b_.form();
     const int64_t heads = b_.spec().recurrence.heads;
     ops::AttentionInputs inputs{.q = z, .k = kNone, .v = kNone, .positions = b_.key_range()};
-    ops::AttentionSettings settings{.heads = heads, .head_width = P_ / heads};
+    ops::AttentionSettings settings{.heads = heads, .head_width = P_ / heads, .mask = b_.stack().mask};
     // Only the mask depends on positions: there is no positional encoding.
     set_visible(settings, form);
     if (b_.drops(b_.spec().attention.dropout)) {

@@ -56,9 +56,11 @@ bool is_plain_gpt2(const spec::ModelSpec& spec) {
   const std::string letters = spec.letters();
   const bool pairs =
       letters.size() % 2 == 0 && letters == spec::interleaved(static_cast<int64_t>(letters.size()));
-  return pairs && spec.sizes["heads"].size() == 1 && spec.sizes["inner"].size() == 1 &&
-         spec.attention.head_width == 0 && spec.norm == Norm::kPre && spec.final_norm &&
-         spec.feed_forward.activation == InnerActivation::kGeluTanh &&
+  const spec::ModelSpec usual;
+  return pairs && spec.stack == usual.stack && spec.embedding.kind == usual.embedding.kind &&
+         spec.head.kind == usual.head.kind && spec.sizes["heads"].size() == 1 &&
+         spec.sizes["inner"].size() == 1 && spec.attention.head_width == 0 && spec.norm == Norm::kPre &&
+         spec.final_norm && spec.feed_forward.activation == InnerActivation::kGeluTanh &&
          spec.positions == Positions::kLearned && spec.attention.bias && spec.table_width() == spec.width &&
          !spec.adaptive() && !spec.embedding.scale && spec.head.tie_weights && !spec.head.bias;
 }

@@ -44,7 +44,7 @@ struct StepResult {
 
 class Trainer {
  public:
-  // Writes one chunk of the batch.
+  // Writes one chunk into `to`, which is batch(): the places in it can be found once, before the first step.
   using Fill = std::function<void(int64_t chunk, const Batch& to)>;
 
   // New weights from the seed, unless `variables` holds the parameters already.
