@@ -160,7 +160,7 @@ class Bench : public Verb {
     flags.positionals("model", names_, "names of recipes, files, or folders of models");
     flags.option("length", length_, "tokens of the prompt, or of a sequence; several to try each: 64,192");
     flags.seconds("seconds", pass_.seconds, "how long to measure each");
-    flags.option("least", pass_.least, "least number of runs");
+    flags.option("least", pass_.least, "minimum number of runs");
     flags.option("format", format_, "table, md, csv, json or jsonl");
     flags.flag("json", pass_.json, "the same as --format json");
     flags.flag("forward", forward_,

@@ -8,6 +8,7 @@
 #include "heed/cli/stop_signals.h"
 #include "heed/cli/user_profile.h"
 #include "heed/search/profile_check.h"
+#include "heed/spec/arch.h"
 #include "heed/train/resuming.h"
 
 namespace heed::cli {
@@ -107,8 +108,9 @@ class DeviceVerb : public Verb {
       const spec::ModelSpec defaults =
           spec::backbones().find(piece.at("backbone").get<std::string>()).settings();
       const std::string arch = piece.value("arch", defaults.arch);
-      Row& row = rows[{piece.at("backbone"), arch == "(i)" ? "frame" : arch, piece.at("length"),
-                       piece.value("width", defaults.width)}];
+      Row& row =
+          rows[{piece.at("backbone"), spec::without_identity(spec::parse_arch(arch)).empty() ? "frame" : arch,
+                piece.at("length"), piece.value("width", defaults.width)}];
       ++row.pieces;
       row.least = std::min(row.least, t.median);
       row.most = std::max(row.most, t.median);

@@ -23,7 +23,7 @@ class Generate : public Verb {
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of a model or of a run", true);
     flags.option("p,prompt", prompt_, "text to continue");
-    flags.option("n,tokens", count_, "most tokens to generate");
+    flags.option("n,tokens", count_, "maximum number of tokens to generate");
     flags.option("memory", memory_,
                  "tokens that attention sees before the current one, 0 for the model's own");
     flags.flag("ignore-end", ignore_end_, "continue after the token that ends a text");

@@ -54,9 +54,9 @@ class Rank : public Verb {
                "folder for ranking.json, and with --space for the models; the same command resumes");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
-    flags.option(
-        "proxy", names_,
-        "scores, separated by commas; those that only count if not given: " + search::proxies().names());
+    flags.option("proxy", names_,
+                 "scores, separated by commas; those that follow from the sizes alone if not given: " +
+                     search::proxies().names());
     sample_.declare(flags);
     flags.option("backbone", backbone_, "of rows that do not name one: " + spec::backbones().names());
     flags.flag("json", json_, "print JSON");

@@ -43,7 +43,7 @@ class Search : public Verb {
     flags.option("proxy", request_.proxy, "score that estimates quality: " + search::proxies().names());
     flags.flag("measure-all", request_.measure_all,
                "time every candidate as a whole instead of summing its pieces");
-    flags.option("keep", request_.keep, "how many models of the frontier to measure and report, about");
+    flags.option("keep", request_.keep, "approximate number of models of the frontier to measure and report");
     flags.flag("no-baselines", no_baselines_, "measure no published models beside the frontier");
     flags.path("profile", profile_, "database of this device's profile; one per user if not given");
     flags.flag("list", list_, "list the spaces");

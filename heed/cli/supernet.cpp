@@ -80,11 +80,11 @@ class Supernet : public Verb {
     flags.path("data", data_, "a text file or a folder of them");
     flags.path("o,out", out_, "folder of the search; the same command resumes where it stopped");
     flags.option("seed", seed_, "seed of the first search; the recipe's if not given");
-    flags.option("seeds", seeds_, "searches to make, with that seed and those after it");
+    flags.option("seeds", seeds_, "number of searches, with consecutive seeds");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     flags.path("profile", profile_,
                "database of this device's profile, for --latency-term; one per user if not given");
-    flags.flag("dry-run", dry_run_, "state memory and time, then stop");
+    flags.flag("dry-run", dry_run_, "print the memory and time it needs, then exit");
     flags.flag("json", json_, "print JSON");
     settings_.declare(flags);
   }

@@ -17,7 +17,7 @@ namespace {
 
 std::atomic<bool> measuring = false;
 std::atomic<int64_t> nanoseconds_in_products = 0;
-thread_local bool product_failed = false;
+thread_local ProductCheck* watching = nullptr;
 
 constexpr int64_t kGrain = 64;     // pieces begin at multiples of this many rows or columns
 constexpr int64_t kLargest = 768;  // and have at most this many
@@ -83,12 +83,15 @@ void gemm(const Gemm& g) {
   gemm(g, [](const Tile&) {});
 }
 
-ProductCheck::ProductCheck() { product_failed = false; }
+ProductCheck::ProductCheck() : outer_(watching) { watching = this; }
+ProductCheck::~ProductCheck() { watching = outer_; }
 
-void report_failed_product() { product_failed = true; }
+void report_failed_product() {
+  if (watching) watching->failed_ = true;
+}
 
 void ProductCheck::require_success() const {
-  if (!product_failed) return;
+  if (!failed_) return;
   throw system_error(
       "out of memory for a matrix product; close other programs, or choose a smaller "
       "model or batch");

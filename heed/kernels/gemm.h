@@ -37,10 +37,18 @@ void require_product_memory();
 class ProductCheck {
  public:
   ProductCheck();
+  ~ProductCheck();
+  ProductCheck(const ProductCheck&) = delete;
+  ProductCheck& operator=(const ProductCheck&) = delete;
   // Throws if a product could not allocate its working memory.
   void require_success() const;
+
+ private:
+  friend void report_failed_product();
+  mutable bool failed_ = false;
+  ProductCheck* outer_;  // that watches this thread again afterwards
 };
-// Reports a failed product of this thread to the ProductCheck that watches it.
+// Reports a failed product of this thread to the innermost ProductCheck that watches it.
 void report_failed_product();
 
 // A rectangle of C, given to an epilogue while it is in the cache.

@@ -198,9 +198,8 @@ Initial Builder::weight_initial() const { return normal(spec_.deviation); }
 // GPT-2 scales by the root of the number of residual additions.
 Initial Builder::residual_initial() const {
   if (spec_.initialisation != Initialisation::kGpt2) return weight_initial();
-  const auto additions = std::count_if(blocks_.begin(), blocks_.end(), [](const spec::Block& block) {
-    return block.letter != spec::kIdentity;
-  });
+  const auto additions = std::count_if(blocks_.begin(), blocks_.end(),
+                                       [](const spec::Block& block) { return !block.is_identity(); });
   return normal(spec_.deviation / std::sqrt(static_cast<double>(std::max<std::ptrdiff_t>(1, additions))));
 }
 

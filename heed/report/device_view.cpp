@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 Json piece_json(const std::string& key) {
   const auto [model, length] = measure::piece_of(key);
   const spec::Block block = model.blocks().at(0);
-  const bool is_block = block.letter != spec::kIdentity;
+  const bool is_block = !block.is_identity();
   const auto flops = graph::count(*measure::build_timed(model, model::prompt_form(length))).total.flops;
   return {{"what", is_block ? "block" : "frame"},
           {"backbone", model.backbone},

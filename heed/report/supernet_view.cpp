@@ -81,8 +81,7 @@ Json read_seed(const fs::path& folder, int64_t number, const search::SupernetSet
       seed["by_layer"] = result.choice.by_layer();
     });
   const std::string by_layer = seed["by_layer"];
-  std::string found = by_layer;
-  std::erase(found, spec::kIdentity);
+  const std::string found = spec::without_identity(by_layer);
   seed["arch"] = found.empty() ? "" : spec::format_arch(found);
   if (!by_layer.empty()) seed["slices"] = search::slices_json(by_layer, settings.letters);
   return seed;

@@ -28,7 +28,7 @@ Json letters_json() {
     for (const spec::Size& size : row.sizes) sizes.push_back({{"name", size.name}, {"title", size.title}});
     letters.push_back({{"letter", std::string(1, row.letter)},
                        {"name", row.name},
-                       {"identity", row.letter == spec::kIdentity},
+                       {"identity", row.identity},
                        {"sizes", sizes}});
   }
   return letters;

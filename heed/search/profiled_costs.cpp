@@ -52,7 +52,7 @@ bool attends_by_position(const std::vector<spec::Block>& blocks) {
 struct TimedPiece {
   std::string key;
   int64_t width;
-  spec::Block block;   // for a frame the identity
+  spec::Block block;   // if it is a block
   spec::Frame frame;   // if it is a frame
   spec::Layer inside;  // of a frame
   int64_t bytes;       // of its weights
@@ -114,7 +114,7 @@ class Profiler {
       for (const spec::Layer& layer : space_.options(width)) {
         for (const spec::Block& block : space_.blocks_of(layer)) {
           const std::string key = block_key(space_, width, block);
-          if (block.letter == spec::kIdentity || !seen.insert(key).second) continue;
+          if (block.is_identity() || !seen.insert(key).second) continue;
           const graph::Graph graph = *measure::build_timed(model_of_blocks(space_, width, {block}),
                                                            model::prompt_form(space_.length));
           here.push_back({key,
@@ -244,7 +244,7 @@ Cost ProfiledCosts::of_layer(int64_t width, const spec::Layer& layer) {
   if (is_new) {
     at->second = GraphCosts::of_layer(width, layer);
     for (const spec::Block& block : space_.blocks_of(layer)) {
-      if (block.letter != spec::kIdentity) at->second.latency += latency_of(block_key(space_, width, block));
+      if (!block.is_identity()) at->second.latency += latency_of(block_key(space_, width, block));
     }
   }
   return at->second;

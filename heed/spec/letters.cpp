@@ -38,7 +38,8 @@ bool Letter::has(std::string_view size) const {
 }
 
 const std::vector<Letter>& letters() {
-#define HEED_LETTER(letter, function, name, attention, ...) {letter, name, attention, {__VA_ARGS__}},
+#define HEED_LETTER(letter, function, name, attention, ...) \
+  {letter, name, attention, {__VA_ARGS__}, std::string_view(#function) == "identity"},
   static const std::vector<Letter> table = {
 #include "heed/spec/letters.def"
   };
@@ -58,6 +59,21 @@ std::string letter_names() {
   std::string names;
   for (const Letter& row : letters()) names += text(names.empty() ? "" : ", ", row.letter);
   return names;
+}
+
+std::string without_identity(std::string_view letters_of_blocks) {
+  std::string rest;
+  for (const char letter : letters_of_blocks) {
+    if (!letter_row(letter).identity) rest += letter;
+  }
+  return rest;
+}
+
+std::string identity_arch() {
+  const auto row =
+      std::find_if(letters().begin(), letters().end(), [](const Letter& l) { return l.identity; });
+  HEED_ASSERT(row != letters().end());
+  return {row->letter};
 }
 
 const std::vector<Size>& sizes() {

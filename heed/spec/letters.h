@@ -32,6 +32,7 @@ struct Letter {
   const char* name;
   Attention attention;
   std::vector<Size> sizes;
+  bool identity;  // the block returns its input
 
   bool has(std::string_view size) const;
 };
@@ -43,8 +44,10 @@ bool is_letter(char letter);
 const Letter& letter_row(char letter);
 // "s, f, i, r, a", for messages.
 std::string letter_names();
-// The letter whose block returns its input.
-inline constexpr char kIdentity = 'i';
+// The letters without those whose block returns its input.
+std::string without_identity(std::string_view letters);
+// A model without blocks, as a string.
+std::string identity_arch();
 
 // All sizes that letters have, each once, in the order of the table.
 const std::vector<Size>& sizes();
@@ -68,9 +71,10 @@ using SizeLists = BySize<std::vector<int64_t>>;  // values to choose from, or on
 
 // One block of a model.
 struct Block {
-  char letter = kIdentity;
+  char letter = 0;  // 0: none yet
   SizeValues sizes;
 
+  bool is_identity() const { return letter_row(letter).identity; }
   int64_t operator[](std::string_view size) const { return sizes[size]; }
   Attention attention() const { return letter_row(letter).attention; }
 };

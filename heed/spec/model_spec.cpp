@@ -155,7 +155,7 @@ void ModelSpec::set_blocks(const std::vector<Block>& blocks) {
   for (size_t i = 0; i < lists.size(); ++i) {
     if (!lists[i].empty()) sizes[i] = std::move(lists[i]);
   }
-  arch = format_arch(letters.empty() ? std::string(1, kIdentity) : letters);
+  arch = format_arch(letters.empty() ? identity_arch() : letters);
 }
 
 SizeLists ModelSpec::usual_sizes() {

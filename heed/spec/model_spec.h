@@ -58,11 +58,11 @@ struct AttentionSpec {
 
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("head_width", head_width, "columns of a head; 0: width / heads");
-    field("attention_bias", bias, "biases in the maps of attention");
+    field("head_width", head_width, "width of a head; 0: width / heads");
+    field("attention_bias", bias, "biases in the projections of attention");
     field("shared_position_bias", shared_position_bias,
           "one pair of content and position biases for all relative attention");
-    field("attention_dropout", dropout, "share of attention probabilities dropped in training");
+    field("attention_dropout", dropout, "dropout rate of attention probabilities");
   }
 };
 
@@ -108,7 +108,7 @@ struct EmbeddingSpec {
     field("division", division, "each further cluster's embedding is narrower by this factor");
     field("scale_embedding", scale, "multiplies embeddings by the root of the width");
     field("embedding_dropout", dropout,
-          "share dropped between tables and their projections in training; nothing where there are none");
+          "dropout rate between tables and their projections; no effect where there are none");
   }
 };
 
@@ -162,7 +162,7 @@ struct ModelSpec {
     field("final_norm", final_norm, "one more layer norm after the last block");
     field("epsilon", epsilon, "of the layer norms");
     field("positions", positions, "learned, relative or none");
-    field("dropout", dropout, "share of activations dropped in training");
+    field("dropout", dropout, "dropout rate");
     field("dropout_everywhere", dropout_everywhere,
           "also inside feed-forward, on distances and before the output");
     field("initialisation", initialisation, "which paper's weight initialisation");

@@ -64,28 +64,30 @@ struct TrainingSpec {
   void visit(Visitor&& field) {
     field("task", task, "what the model is trained for");
     field("batch", batch, "sequences per step B");
-    field("chunks", chunks, "parts of a batch run one after the other, each with its own memory");
+    field("chunks", chunks,
+          "micro-batches of an update, run one after the other (gradient accumulation), each with its own "
+          "memory");
     field("length", length, "tokens per sequence T");
     field("memory", memory, "rows of earlier segments that attention sees M");
     field("steps", steps, "updates to make");
-    field("optimizer", optimizer, "name of the update rule");
+    field("optimizer", optimizer, "optimizer that updates the weights");
     field("optimizer_settings", optimizer_settings,
-          "settings of the update rule that differ from its defaults");
+          "settings of the optimizer that differ from its defaults");
     field("schedule", schedule, "how the learning rate changes after the warm-up");
-    field("learning_rate", learning_rate, "largest learning rate, after the warm-up");
+    field("learning_rate", learning_rate, "peak learning rate, after the warm-up");
     field("final_rate", final_rate, "learning rate at the last step");
     field("warmup", warmup, "steps over which the rate grows");
     field("warmup_from_zero", warmup_from_zero, "the first update has rate 0");
     field("late_rate", late_rate, "the rate is set after each update: update 1 runs at the full rate");
     field("decay_from", decay_from, "where the decay is counted from: warmup, start or chained");
-    field("weight_decay", weight_decay, "decay of the weights towards 0");
-    field("decay_all", decay_all, "let gains and biases decay as well as matrices");
-    field("clip", clip, "largest norm of all gradients together, 0 for no limit");
+    field("weight_decay", weight_decay, "weight decay");
+    field("decay_all", decay_all, "apply weight decay to norms and biases too");
+    field("clip", clip, "maximum norm of all gradients together, 0 for no limit");
     field("roll", roll, "rotate every stream by a random offset in each epoch");
     field("restart_memory", restart_memory, "start each epoch with an empty memory");
     field("seed", seed, "seed of the initial weights, dropout and the order of the data");
     field("evaluate_every", evaluate_every, "steps between evaluations, 0 for only at the end");
-    field("evaluate_tokens", evaluate_tokens, "most tokens of an evaluation in training, 0 for all");
+    field("evaluate_tokens", evaluate_tokens, "maximum tokens per evaluation in training, 0 for all");
     field("patience", patience, "evaluations without a new best before training ends, 0 for no limit");
   }
 };

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -47,9 +49,14 @@ const std::vector<Exception>& exceptions() {
       {"heed/data/pretokenize.cpp", {"s", "r"}, "'s and 're, contractions of English"},
       {"heed/measure/yardstick.cpp", {"sf"}, "the fixed model that tells how fast the machine is"},
       {"heed/report/web/src/views/search/csv.ts", {"a"}, "a link of HTML"},
+      {"heed/search/baselines.cpp", {"(sf)x"}, "what LiteTransformerSearch compares with"},
+      {"heed/search/model_table.cpp", {"(sf)x"}, "tables of LiteTransformerSearch have such layers only"},
       {"heed/search/supernet/settings.h", {"sfi"}, "what a user may choose, as published"},
       {"heed/spec/design.cpp", {"s", "f", "sf", "r", "a"}, "writes the strings of published designs"},
+      {"heed/spec/model_spec.cpp", {"(sf)x16", "(a)x10"}, "the usual model of a backbone"},
+      {"heed/spec/model_spec.h", {"(sf)x12"}, "the usual model of a backbone"},
       {"heed/spec/space.h", {"sf"}, "the layer of a space that names none"},
+      {"heed/store/gpt2_names.cpp", {"(sf)x"}, "what GPT-2 is"},
   };
   return all;
 }
@@ -99,8 +106,19 @@ std::vector<Literal> literals_of(const std::string& source) {
   return all;
 }
 
+// A literal of nothing but letters: "sf", or an architecture string, "(sfff)x6 (f)x8".
+bool is_architecture(const std::string& text, const std::set<char>& known) {
+  std::string rest;
+  const bool groups = text.starts_with('(');
+  for (const char c : text) {
+    if (!groups || (!std::isdigit(static_cast<unsigned char>(c)) && !std::strchr("()x ", c))) rest += c;
+  }
+  return !rest.empty() && std::all_of(rest.begin(), rest.end(), [&](char c) { return known.contains(c); });
+}
+
 // What of the table the source spells out: literals of nothing but its letters, alphabets that are searched
-// ("sfraxyz".indexOf), and keys of an object (s: "self-attention").
+// ("sfraxyz".indexOf), keys of an object (s: "self-attention"), and members that are compared (block.letter
+// ==).
 std::vector<Literal> spelled_out(const std::string& source, bool script) {
   const std::set<char> known = letters();
   const auto is_letter = [&](char c) { return known.contains(c); };
@@ -109,8 +127,7 @@ std::vector<Literal> spelled_out(const std::string& source, bool script) {
     const std::string& text = literal.text;
     const std::string behind = source.substr(literal.end, 10);
     const bool searched = behind.starts_with(".indexOf(") || behind.starts_with(".includes(");
-    if (!text.empty() && (searched ? std::any_of(text.begin(), text.end(), is_letter)
-                                   : std::all_of(text.begin(), text.end(), is_letter)))
+    if (searched ? std::any_of(text.begin(), text.end(), is_letter) : is_architecture(text, known))
       found.push_back(literal);
     if (!script) continue;
     size_t at = source.rfind('\n', literal.end) + 1;
@@ -118,6 +135,11 @@ std::vector<Literal> spelled_out(const std::string& source, bool script) {
     if (is_letter(source[at]) && source.compare(at + 1, 2, ": ") == 0 && source[at + 3] == literal.quote)
       found.push_back({std::string(1, source[at]), literal.line, literal.quote, literal.end});
   }
+  static const std::regex compared("\\.letter *[=!]=(?!=)");
+  for (std::sregex_iterator at(source.begin(), source.end(), compared), end; !script && at != end; ++at)
+    found.push_back({at->str(),
+                     1 + static_cast<int>(std::count(source.begin(), source.begin() + at->position(), '\n')),
+                     ' ', 0});
   return found;
 }
 
@@ -171,6 +193,10 @@ TEST(Letters, EveryWayToSpellOneIsNoticed) {
   EXPECT_EQ(noticed("if (letter == 's' || 'f' != letter) {}"), "s f ");
   EXPECT_EQ(noticed("switch (c) {\ncase 'i': break;\n}"), "i ");
   EXPECT_EQ(noticed("letters.find(\"sf\"); holds(kind, \"s\"); std::erase(found, 'i');"), "sf s i ");
+  EXPECT_EQ(noticed("model.arch = \"(sf)x12\"; text(\"(sfff)x6 (f)x8\"); \"(x)\"; \"12\"; \"(no)\""),
+            "(sf)x12 (sfff)x6 (f)x8 ");
+  EXPECT_EQ(noticed("if (block.letter == kIdentity || row.letter != other.letter) {}"),
+            ".letter == .letter != ");
   EXPECT_EQ(noticed("constexpr std::string_view kAll = \"sfi\";"), "sfi ");
   EXPECT_EQ(noticed("letter === \"i\" || 's' === letter || `f` === letter", true), "i s f ");
   EXPECT_EQ(noticed("const place = \"sfxyz\".indexOf(letter);", true), "sfxyz ");

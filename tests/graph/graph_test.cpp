@@ -251,6 +251,20 @@ struct StarvingProgram {
   graph::Program program;
 };
 
+TEST(ProductCheck, OneInsideAnotherKeepsFailuresApart) {
+  const kernels::ProductCheck outer;
+  kernels::report_failed_product();
+  {
+    const kernels::ProductCheck inner;
+    EXPECT_NO_THROW(inner.require_success());
+    EXPECT_THROW(outer.require_success(), Error);
+    kernels::report_failed_product();
+    EXPECT_THROW(inner.require_success(), Error);
+  }
+  EXPECT_THROW(outer.require_success(), Error);
+  EXPECT_NO_THROW(kernels::ProductCheck().require_success());
+}
+
 TEST(Program, HoweverItIsRunAFailedProductIsAnError) {
   StarvingProgram starving(std::make_shared<Starving>(1));
   graph::Program& program = starving.program;

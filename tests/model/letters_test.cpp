@@ -112,7 +112,7 @@ const test::PyTorch& pytorch() {
       settings["same_length"] = c.visible == Visible::kSameLength           ? "nv"
                                 : c.visible == Visible::kSameLengthOriginal ? "orig"
                                                                             : "none";
-      settings["window"] = c.visible == Visible::kBand ? c.memory : -1;
+      settings["band"] = c.visible == Visible::kBand ? c.memory : -1;
       const model::Weights weights = model::weights_of(c.spec);
       const Json parameters = test::write_weights(asked, weights, weights_for_tests(weights));
       const auto tokens = [&](int64_t segment, uint32_t stream) {

@@ -16,6 +16,7 @@ come from earlier segments are constants. State is what the last segment leaves.
 
 from cases import answer_all  # first: it exits when PyTorch is missing
 
+import collections
 import dataclasses
 import math
 import re
@@ -63,7 +64,7 @@ class Settings:
     rescale: bool = False
     memory_length: int = 0  # rows of input each attending block keeps
     same_length: str = "none"
-    window: int = -1  # keys before itself that a query sees; -1: all
+    band: int = -1  # keys before itself that a query sees; -1: all
     clamp: int = 0  # greatest distance with a vector of its own; 0: none
 
     @classmethod
@@ -72,9 +73,10 @@ class Settings:
         return cls(**{k: v for k, v in given.items() if k != "backbone" and not k.endswith("dropout")})
 
     def letters(self):
-        grouped = re.sub(r"\(([sfira]+)\)(?:x(\d+))?", lambda m: m[1] * int(m[2] or 1), self.arch)
+        known = "".join(BLOCKS)
+        grouped = re.sub(rf"\(([{known}]+)\)(?:x(\d+))?", lambda m: m[1] * int(m[2] or 1), self.arch)
         flat = re.sub(r"[\s.]", "", grouped)
-        assert re.fullmatch("[sfira]+", flat), f"not an architecture: {self.arch}"
+        assert re.fullmatch(f"[{known}]+", flat), f"not an architecture: {self.arch}"
         return flat
 
     def clusters(self):
@@ -123,7 +125,7 @@ def sinusoids(distances, width):
 
 
 def masks(s):
-    return {"window": s.window, "same_length": s.same_length, "memory_length": s.memory_length}
+    return {"window": s.band, "same_length": s.same_length, "memory_length": s.memory_length}
 
 
 def self_attention(s, w, name, x, memory, ordinal):
@@ -226,28 +228,45 @@ def segment(s, w, tokens, state):
     return logits_of(s, w, x), following
 
 
+def attention_block(s, w, name, x, kept, ordinal):
+    return self_attention(s, w, name, x, kept["memory"], ordinal), {}
+
+
+def feed_forward_block(s, w, name, x, kept, ordinal):
+    return feed_forward(s, w, name, x, ordinal), {}
+
+
+def recurrence_block(s, w, name, x, kept, ordinal):
+    y, cell = recurrence(s, w, name, x, kept.get("memory"), kept["cell"], ordinal, attends="memory" in kept)
+    return y, {"cell": cell.detach()}
+
+
+# By letter: which blocks share a list of sizes with it, the states it keeps, and its formula.
+BLOCKS = {
+    "s": ("attention", ["memory"], attention_block),
+    "f": ("feed-forward", [], feed_forward_block),
+    "i": ("identity", [], lambda s, w, name, x, kept, ordinal: (x, {})),
+    "r": ("recurrence", ["cell"], recurrence_block),
+    "a": ("recurrence", ["memory", "cell"], recurrence_block),
+}
+
+
 def body(s, w, x, state):
     """From embeddings to what the output reads, and the state."""
-    ordinals = {"s": 0, "f": 0, "recurrence": 0, "i": 0}
+    ordinals = collections.Counter()
     following = {}
     branches = []
     for i, letter in enumerate(s.letters()):
         name = f"blocks.{i}"
-        kind = "recurrence" if letter in "ra" else letter
-        ordinal, ordinals[kind] = ordinals[kind], ordinals[kind] + 1
-        y = x
-        if letter in "sa":
-            memory = state.get(name + ".memory", x[:, :0])
-            rows = torch.cat([memory, x], 1).detach()
+        kind, states, formula = BLOCKS[letter]
+        kept = {what: state.get(f"{name}.{what}") for what in states}
+        if "memory" in kept:
+            kept["memory"] = x[:, :0] if kept["memory"] is None else kept["memory"]
+            rows = torch.cat([kept["memory"], x], 1).detach()
             following[name + ".memory"] = rows[:, max(0, rows.shape[1] - s.memory_length) :]
-        if letter == "s":
-            y = self_attention(s, w, name, x, memory, ordinal)
-        elif letter == "f":
-            y = feed_forward(s, w, name, x, ordinal)
-        elif letter in "ra":
-            y, cell = recurrence(s, w, name, x, memory if letter == "a" else None, state.get(name + ".cell"), ordinal,
-                                 attends=letter == "a")
-            following[name + ".cell"] = cell.detach()
+        y, after = formula(s, w, name, x, kept, ordinals[kind])
+        ordinals[kind] += 1
+        following.update({f"{name}.{what}": value for what, value in after.items()})
         branches.append(y)
         if len(branches) == max(1, s.mix):
             x = y if not s.mix else sum(m * b for m, b in zip(w(f"layers.{i // s.mix}.theta", s.mix).softmax(0), branches))
@@ -268,7 +287,7 @@ def answer(case, numbers, answers):
     w = Weights({name: numbers.read(at).requires_grad_() for name, at in case["parameters"].items()})
     state = {name: numbers.read(at) for name, at in case.get("state", {}).items()}
     known = {f"blocks.{i}.{what}" for i, letter in enumerate(s.letters())
-             for what in {"s": ["memory"], "a": ["memory", "cell"], "r": ["cell"]}.get(letter, [])}
+             for what in BLOCKS[letter][1]}
     assert set(state) <= known, f"no such state: {sorted(set(state) - known)}"
     state["first"] = max([rows.shape[1] for name, rows in state.items() if name.endswith(".memory")], default=0)
     wanted = case.get("gradient_segment", len(case["segments"]) - 1)

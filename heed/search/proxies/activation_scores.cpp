@@ -184,7 +184,7 @@ std::vector<double> random_map(int64_t vocabulary, uint64_t seed) {
 }
 
 Proxy relu_log_det_proxy() {
-  return {"relu_log_det", "how differently tokens switch the units of feed-forward", true, relu_log_det};
+  return {"relu_log_det", "how differently tokens activate feed-forward units", true, relu_log_det};
 }
 Proxy jacob_cov_proxy() {
   return {"jacob_cov", "how differently the output depends on different inputs", true, jacob_cov};

@@ -105,10 +105,10 @@ double snip(const spec::ModelSpec& model, const ProxyInput& batch) {
   return sum;
 }
 
-// weights . H gradient (Wang and others 2020), H the loss's second derivative by the maps. H is symmetric, so
-// this is how fast gradient . (gradient at weights scaled by 1 + e) changes with e: from runs at a few e.
-// Scaling weights is a far smaller change than a step along the gradient, and keeps more precision. Relus do
-// not switch meanwhile: autograd ignores their kinks.
+// weights . H gradient (Wang and others 2020), H the loss's second derivative by the matrices. H is
+// symmetric, so this is how fast gradient . (gradient at weights scaled by 1 + e) changes with e: from runs
+// at a few e. Scaling weights is a far smaller change than a step along the gradient, and keeps more
+// precision. Relus do not switch meanwhile: autograd ignores their kinks.
 double grasp(const spec::ModelSpec& model, const ProxyInput& batch) {
   constexpr double kStep = 0.01;
   Gradients gradients(model, batch, switches(model, batch));
@@ -172,7 +172,8 @@ double fisher(const spec::ModelSpec& model, const ProxyInput& batch) {
 }  // namespace
 
 Proxy grad_norm_proxy() {
-  return {"grad_norm", "norms of the gradients of a batch's loss by the maps of the blocks", true, grad_norm};
+  return {"grad_norm", "norms of the gradients of a batch's loss with respect to the blocks' matrices", true,
+          grad_norm};
 }
 Proxy snip_proxy() { return {"snip", "weights times gradients, without sign", true, snip}; }
 Proxy grasp_proxy() {

@@ -1,5 +1,5 @@
-// Proxies from the gradients of one batch's loss by the maps of the blocks (Abdelfattah and others 2021, as
-// Javaheripi and others 2022 use them).
+// Proxies from the gradients of one batch's loss by the matrices of the blocks (Abdelfattah and others 2021,
+// as Javaheripi and others 2022 use them).
 #pragma once
 
 #include "heed/search/proxies/proxies.h"

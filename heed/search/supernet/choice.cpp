@@ -14,11 +14,7 @@ std::string Choice::by_layer() const {
   return chosen;
 }
 
-std::string Choice::found() const {
-  std::string blocks = by_layer();
-  std::erase(blocks, spec::kIdentity);
-  return blocks;
-}
+std::string Choice::found() const { return spec::without_identity(by_layer()); }
 
 Choice choice_of(const std::string& letters, const std::vector<std::vector<double>>& logits) {
   Choice choice{letters, {}};

@@ -47,7 +47,7 @@ struct SupernetSettings {
   double beta = 0.6;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("letters", letters, "blocks that a layer may be; the first of equals wins");
+    field("letters", letters, "candidate blocks of a layer; ties go to the first");
     field("layers", layers, "layers; -1: as many as the recipe has blocks");
     field("steps", steps,
           "total iterations; -1: as many as the recipe has updates, after those for weights only");
@@ -57,19 +57,19 @@ struct SupernetSettings {
     field("cycle", cycle,
           "iterations of one cycle of weights and logits; -1: an epoch of the text, or a tenth "
           "of the tuning where it has fewer than five epochs");
-    field("weight_optimizer", weight_optimizer, "update rule of the weights");
+    field("weight_optimizer", weight_optimizer, "optimizer of the weights");
     field("weight_rate", weight_rate, "learning rate of the weights; its schedule is the recipe's");
-    field("weight_decay", weight_decay, "decay of the weights towards 0");
+    field("weight_decay", weight_decay, "weight decay");
     field("theta_rate", theta_rate, "learning rate of the logits, by Adam");
-    field("theta_decay", theta_decay, "decay of the logits towards 0");
-    field("temperature", temperature, "of the mixture, before the tuning");
-    field("final_temperature", final_temperature, "of the mixture, at the end");
+    field("theta_decay", theta_decay, "weight decay of the logits");
+    field("temperature", temperature, "initial temperature of the Gumbel softmax");
+    field("final_temperature", final_temperature, "temperature of the Gumbel softmax at the end");
     field("anneal", anneal,
           "iteration (down to final_temperature) or epoch (by epoch_factor after each cycle)");
     field("epoch_factor", epoch_factor, "factor of annealing by epoch");
     field("unchanged", unchanged,
-          "ends when the string has not changed for this share of the tuning so far; 0: never");
-    field("least_tuning", least_tuning, "least share of the tuning that is always done");
+          "stop early once the architecture has not changed for this share of the tuning; 0: never");
+    field("least_tuning", least_tuning, "share of the tuning that is always done");
     field("latency_term", latency_term,
           "none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)); LAT: a "
           "prompt in microseconds, from this device's profile");

@@ -49,7 +49,7 @@ spec::ModelSpec interleaved_of(const spec::ModelSpec& model, int64_t layers) {
 
 spec::Recipe retraining_of(spec::Recipe recipe, const std::string& blocks) {
   recipe.model =
-      with_blocks(recipe.model, blocks.empty() ? std::string(1, spec::kIdentity) : spec::format_arch(blocks));
+      with_blocks(recipe.model, blocks.empty() ? spec::identity_arch() : spec::format_arch(blocks));
   return recipe;
 }
 
