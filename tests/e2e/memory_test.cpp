@@ -19,9 +19,9 @@ TEST_F(Verbs, PlannedMemoryIsWhatIsUsed) {
   for (const std::string& spec : sizes) {
     for (const char* mode : {"--forward --batch 1 --length 192", "--batch 4 --length 128 --train",
                              "--batch 4 --length 128 --train --threads 1"}) {
-      // Which buffers of oneDNN's threads overlap is chance; the least of several runs is without it.
+      // Which buffers of oneDNN's threads overlap is chance; the least of three runs is without it.
       double planned = 0, measured = INFINITY;
-      for (int run = 0; run < 6; ++run) {
+      for (int run = 0; run < 3; ++run) {
         const Outcome outcome =
             heed("bench " + file("size.json", spec) + " " + mode + " --seconds 0 --least 1 --json");
         ASSERT_EQ(outcome.code, 0) << outcome.output;
