@@ -40,6 +40,7 @@ struct Placement {
   bool own_core = false;
 } placement;
 thread_local bool placed_workers = false;  // whether the workers of this thread's pool are pinned
+thread_local int only_one = 0;             // nested OneThread objects of this thread
 
 // The n-th of the allowed cores.
 cpu_set_t only_core(int number) {
@@ -104,7 +105,16 @@ int thread_count() {
     return true;
   }();
   static_cast<void>(is_set);
-  return configured;
+  return only_one > 0 ? 1 : configured;
+}
+
+OneThread::OneThread() {
+  static_cast<void>(thread_count());  // set before the first limit
+  if (only_one++ == 0) omp_set_num_threads(1);
+}
+
+OneThread::~OneThread() {
+  if (--only_one == 0) omp_set_num_threads(configured);
 }
 
 void set_thread_count(int threads) {
@@ -117,7 +127,7 @@ void set_thread_count(int threads) {
 
 CoreForCaller::CoreForCaller() {
   // Another thread that runs a program has its own pool, which would inherit the one core.
-  if (!placement.own_core || !placed_workers) return;
+  if (!placement.own_core || !placed_workers || only_one > 0) return;
   const cpu_set_t mine = only_core(0);
   placed_ = sched_setaffinity(0, sizeof mine, &mine) == 0;
 }

@@ -18,6 +18,16 @@ int available_threads();
 int thread_count();
 void set_thread_count(int threads);
 
+// While it lives, programs of the calling thread use no other: several of them can then run at once, each on
+// its own thread. Results are the same with any number of threads.
+class OneThread {
+ public:
+  OneThread();
+  ~OneThread();
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+};
+
 // Idle threads of the pool spin for a moment before they sleep. By default that moment is long, and on a
 // machine where others want the cores each wait at the end of a loop then costs a time slice. The pool reads
 // its settings before main begins, so the first thing the program does is to restart itself with a short

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "heed/base/units.h"
+#include "heed/cli/genes_flag.h"
 #include "heed/cli/progress_line.h"
 #include "heed/cli/stop_signals.h"
 #include "heed/cli/user_profile.h"
@@ -19,6 +20,7 @@ class DeviceVerb : public Verb {
   void declare(Flags& flags) override {
     flags.positional("space", space_, "measure what this space needs; without one the profile is shown",
                      false);
+    declare_genes(flags, genes_);
     flags.path("profile", profile_, "database of this device's profile; one per user if not given");
     flags.option("check", check_,
                  "measure this many random models as a whole and compare with the sums of their pieces");
@@ -32,7 +34,7 @@ class DeviceVerb : public Verb {
     measure::DeviceProfile profile(database, device);
     Json json = {{"device", to_json(device)}};
     if (!space_.empty()) {
-      const spec::Space space = spec::load_space(space_);
+      const spec::Space space = spec::load_space(space_, genes_);
       const StopSignals signals;
       fill(space, profile);
       if (check_ > 0) json["check"] = check(space, profile);
@@ -54,22 +56,28 @@ class DeviceVerb : public Verb {
   }
 
   Json check(const spec::Space& space, const measure::DeviceProfile& profile) const {
+    return {{"prompt", check(space, profile, false)}, {"step", check(space, profile, true)}};
+  }
+
+  Json check(const spec::Space& space, const measure::DeviceProfile& profile, bool step) const {
     ProgressLine line;
     const search::ProfileCheck found =
-        search::check_profile(space, profile, check_, [&](size_t done, size_t all) {
-          line.count("measuring whole models", done, all, "rounds");
+        search::check_profile(space, profile, check_, step, [&](size_t done, size_t all) {
+          line.count(step ? "measuring whole models at a step" : "measuring whole models at a prompt", done,
+                     all, "rounds");
           stop_if_asked();
         });
     if (!json_) {
       std::printf(
-          "sums of pieces against %lld random models measured as a whole: off by %.1f%% median, %.1f%% at "
+          "%s: sums of pieces against %lld random models measured as a whole: off by %.1f%% median, %.1f%% "
+          "at "
           "the 95th percentile, %.1f%% at most\n",
-          static_cast<long long>(check_), 100 * found.errors.median, 100 * found.errors.p95,
-          100 * found.errors.worst);
+          step ? "one more token" : "prompt", static_cast<long long>(check_), 100 * found.errors.median,
+          100 * found.errors.p95, 100 * found.errors.worst);
       std::printf(
-          "models took %.3f times their sums, speed of the machine left out; apart from that %.1f%%, %.1f%% "
-          "and "
-          "%.1f%%\n",
+          "  models took %.3f times their sums, speed of the machine left out; apart from that %.1f%%, "
+          "%.1f%% "
+          "and %.1f%%\n",
           found.drift, 100 * found.apart.median, 100 * found.apart.p95, 100 * found.apart.worst);
     }
     Json models = Json::array();
@@ -94,7 +102,7 @@ class DeviceVerb : public Verb {
     std::printf("%s\n", json.dump(2).c_str());
   }
 
-  // One line per backbone, letter, length and width.
+  // One line per backbone, letter, width, and prompt or step.
   static void print(const measure::Device& device, const measure::DeviceProfile& profile) {
     std::printf("%s\n", device.fingerprint().c_str());
     struct Row {
@@ -102,7 +110,7 @@ class DeviceVerb : public Verb {
       double least = 1e9, most = 0, spread = 0;
       std::string date;
     };
-    std::map<std::tuple<std::string, std::string, int64_t, int64_t>, Row> rows;
+    std::map<std::tuple<std::string, std::string, bool, int64_t, int64_t>, Row> rows;
     for (const auto& [key, t] : profile.pieces()) {
       const Json piece = Json::parse(key);
       const spec::ModelSpec defaults =
@@ -110,7 +118,7 @@ class DeviceVerb : public Verb {
       const std::string arch = piece.value("arch", defaults.arch);
       Row& row =
           rows[{piece.at("backbone"), spec::without_identity(spec::parse_arch(arch)).empty() ? "frame" : arch,
-                piece.at("length"), piece.value("width", defaults.width)}];
+                piece.value("step", false), piece.at("length"), piece.value("width", defaults.width)}];
       ++row.pieces;
       row.least = std::min(row.least, t.median);
       row.most = std::max(row.most, t.median);
@@ -121,18 +129,18 @@ class DeviceVerb : public Verb {
       std::printf("nothing is measured yet; run `heed device SPACE`\n");
       return;
     }
-    std::printf("\n%-16s %-6s %7s %6s %7s %11s %11s %7s  %s\n", "backbone", "block", "length", "width",
-                "pieces", "fastest", "slowest", "spread", "measured");
+    std::printf("\n%-16s %-6s %9s %6s %7s %11s %11s %7s  %s\n", "backbone", "block", "at", "width", "pieces",
+                "fastest", "slowest", "spread", "measured");
     for (const auto& [where, row] : rows) {
-      const auto& [backbone, block, length, width] = where;
-      std::printf("%-16s %-6s %7lld %6lld %7zu %11s %11s %6.1f%%  %s\n", backbone.c_str(), block.c_str(),
-                  static_cast<long long>(length), static_cast<long long>(width), row.pieces,
+      const auto& [backbone, block, step, length, width] = where;
+      std::printf("%-16s %-6s %9s %6lld %7zu %11s %11s %6.1f%%  %s\n", backbone.c_str(), block.c_str(),
+                  text(length, step ? " + 1" : "").c_str(), static_cast<long long>(width), row.pieces,
                   format_seconds(row.least).c_str(), format_seconds(row.most).c_str(),
                   100 * row.spread / static_cast<double>(row.pieces), row.date.c_str());
     }
   }
 
-  std::string space_, profile_;
+  std::string space_, genes_, profile_;
   int64_t check_ = 0;
   bool json_ = false;
 };

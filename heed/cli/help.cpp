@@ -50,7 +50,8 @@ const std::vector<Explained> kExitCodes = {
     {"1", "failed: a file, the machine or its memory; the message says what to do"},
     {"2", "the command line, or a file written by hand, is wrong"},
     {"3", "nothing fits the limits that were asked for"},
-    {"130", "interrupted; train, search, supernet, rank and device have saved, and the same command resumes"},
+    {"130",
+     "interrupted; train, search, supernet, rank, worth and device have saved, and the same command resumes"},
 };
 
 const std::vector<Explained> kVariables = {

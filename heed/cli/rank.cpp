@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "heed/base/files.h"
-#include "heed/base/units.h"
+#include "heed/cli/genes_flag.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
-#include "heed/cli/terminal_observer.h"
+#include "heed/cli/training_models.h"
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
 #include "heed/spec/space_definition.h"
@@ -22,33 +22,12 @@ namespace {
 
 constexpr size_t kShownMismatches = 5;
 
-class Observer : public TerminalObserver<search::TrainedModelsObserver> {
- public:
-  explicit Observer(int64_t models) : models_(models) {}
-  void begin(int64_t model, const std::string& key) override {
-    model_ = model;
-    line_.say(text("model ", model + 1, " of ", models_, ": ", key));
-  }
-  void step(const train::StepReport& r) override {
-    const double left = r.seconds_left + seconds_ * static_cast<double>(models_ - model_ - 1);
-    seconds_ = std::max(seconds_, r.seconds_left * static_cast<double>(r.steps) /
-                                      std::max(1.0, static_cast<double>(r.steps - r.step)));
-    line_.show(text("model ", model_ + 1, " of ", models_, ", step ", r.step, " of ", r.steps, ", loss ",
-                    r.loss, ", ETA ", format_seconds(left)),
-               r.step == r.steps);
-  }
-  void note(const std::string&) override {}  // of each of many runs
-
- private:
-  int64_t models_, model_ = 0;
-  double seconds_ = 0;  // per model, the most so far
-};
-
 class Rank : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.path("table", table_, "CSV file of trained models, one per row");
     flags.option("space", space_, "instead of a table: train random models of this space");
+    declare_genes(flags, genes_);
     flags.option("models", models_, "with --space: how many, 20 if not given");
     flags.path("o,out", out_,
                "folder for ranking.json, and with --space for the models; the same command resumes");
@@ -110,11 +89,11 @@ class Rank : public Verb {
     if (data.empty()) throw usage_error("rank: give a text to train on with --data PATH");
     if (out_.empty()) throw usage_error("rank: give a folder for the models with -o FOLDER");
     search::TrainedModelsRequest request{
-        spec::load_space(space_), models_.value_or(20), seed_, data, out_, run_record()};
+        spec::load_space(space_, genes_), models_.value_or(20), seed_, data, out_, run_record()};
     if (steps_) request.space.training.steps = *steps_;
     validate(request.space.training);
     const StopSignals signals;
-    Observer observer(request.models);
+    TrainingModels observer;
     open_folder({{"space", request.space.name},
                  {spec::kSpaceDefinition, request.space.source},
                  {"seed", seed_},
@@ -129,7 +108,8 @@ class Rank : public Verb {
     std::vector<search::Proxy> proxies;
     if (names_.empty()) {
       for (const search::Proxy& proxy : search::proxies()) {
-        if (!proxy.runs) proxies.push_back(proxy);  // the others take seconds per model
+        if (!proxy.runs && !proxy.by_law)
+          proxies.push_back(proxy);  // others take seconds per model, or a text
       }
       return proxies;
     }
@@ -212,7 +192,7 @@ class Rank : public Verb {
     }
   }
 
-  std::string table_, names_, backbone_, space_, out_;
+  std::string table_, names_, backbone_, space_, genes_, out_;
   int64_t seed_ = 1;
   std::optional<int64_t> models_, steps_;
   SettingsFlags<search::SampleSettings> sample_;

@@ -5,12 +5,14 @@
 #include <cstdio>
 
 #include "heed/base/units.h"
+#include "heed/cli/genes_flag.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/cli/strategy_flags.h"
 #include "heed/cli/terminal_observer.h"
 #include "heed/cli/user_profile.h"
 #include "heed/measure/timing.h"
+#include "heed/search/proxies/counts.h"
 #include "heed/search/search_run.h"
 #include "heed/spec/arch.h"
 
@@ -29,6 +31,9 @@ class Observer : public TerminalObserver<search::SearchObserver> {
   void measuring(size_t done, size_t all) override {
     line_.count("measuring whole models", done, all, "rounds");
   }
+  void training(const search::ShortTrainingProgress& p) override {
+    if (p.done < p.all) line_.count("training models", p.done, p.all, "models", p.share);
+  }
 };
 
 class Search : public Verb {
@@ -36,11 +41,35 @@ class Search : public Verb {
   void declare(Flags& flags) override {
     flags.positional("space", space_, "name of a space or a TOML file", false);
     flags.path("o,out", out_, "folder of the search; the same command resumes where it stopped");
-    flags.seconds("max-latency", latency_, "for a whole segment, such as 20ms");
+    declare_genes(flags, genes_);
+    flags.seconds("max-latency", latency_, "for a prompt of the space's length, such as 20ms");
+    flags.seconds("max-step-latency", step_, "for one more token after it, such as 2ms");
     flags.bytes("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
+    flags.bytes("max-file", file_, "of the weights on disk in f32, such as 16MiB");
     flags.option("max-parameters", parameters_, "in total, such as 12M");
+    flags.option("objective", objective_, "the latency that models should be low in: prompt or step",
+                 check_objective);
     flags.option("strategy", request_.strategy, search::strategies().names(), check_strategy);
-    flags.option("proxy", request_.proxy, "score that estimates quality: " + search::proxies().names());
+    flags.option("proxy", request_.proxy,
+                 text("score that estimates quality: ", search::proxies().names(), "; if not given, ",
+                      search::worth_proxy().name, " where there is a law, else ",
+                      search::effective_params_proxy().name));
+    flags.path("law", request_.law,
+               "law of worth that predicts the loss: a file, or the folder of `heed worth`; the space's if "
+               "not given");
+    flags.option("train-tokens", request_.train_tokens,
+                 "tokens that the model will be trained on; the space's training if not given");
+    flags.seconds(
+        "fit", request_.fit,
+        "with --data: time to fit a law of worth to the text; a quarter of the training, at most 15 "
+        "minutes, if not given; 0s for none");
+    flags.seconds("finalists", request_.finalists,
+                  "with --data: time to train the most promising models, to recommend by what they "
+                  "reach; a quarter of the training, 5 to 10 minutes, if not given; 0s for none");
+    flags.seconds(
+        "compare", request_.compare,
+        "with --data: time to train published arrangements of blocks, scaled to the latency of the best "
+        "model, to say what the search gains");
     flags.flag("measure-all", request_.measure_all,
                "time every candidate as a whole instead of summing its pieces");
     flags.option("keep", request_.keep, "approximate number of models of the frontier to measure and report");
@@ -56,9 +85,12 @@ class Search : public Verb {
     if (list_) return list();
     if (space_.empty()) throw usage_error("search: name a space; `heed search --list` shows them");
     if (out_.empty()) throw usage_error("search: give a folder with -o FOLDER");
-    request_.space = spec::load_space(space_);
+    request_.space = spec::load_space(space_, genes_);
     if (latency_) request_.limits.latency = *latency_;
+    if (step_) request_.limits.step = *step_;
     if (memory_) request_.limits.memory = *memory_;
+    if (file_) request_.limits.file = *file_;
+    request_.objective = enum_from_name<search::Objective>(objective_);
     if (parameters_) request_.limits.total = *parameters_;
     request_.settings = strategy_flags_.settings_of(request_.strategy);
     request_.sample = sample_.over({}, "search");
@@ -66,6 +98,7 @@ class Search : public Verb {
     request_.folder = out_;
     request_.profile = profile_path(profile_);
     request_.record = run_record();
+    request_ = search::resolved(std::move(request_));
     std::fprintf(stderr, "space %s: %s, 10^%.1f models\n", request_.space.name.c_str(),
                  request_.space.about.c_str(), request_.space.log10_size());
     const StopSignals signals;
@@ -83,6 +116,7 @@ class Search : public Verb {
   }
 
  private:
+  static void check_objective(const std::string& name) { enum_from_name<search::Objective>(name); }
   static void check_strategy(const std::string& name) {
     if (name == "supernet")
       throw usage_error(
@@ -141,11 +175,12 @@ class Search : public Verb {
       std::printf("%zu models evaluated, %zu on the frontier of score, latency and memory\n\n", r.evaluated,
                   r.frontier);
     }
-    std::printf("%-24s %10s %10s %10s %10s  %s\n", "model", "decoder", "predicted", "measured", "memory",
-                "blocks");
-    for (const auto& m : r.models) print_row(m);
+    const bool by_law = search::proxies().find(request_.proxy).by_law;
+    std::printf("%-24s %10s %10s %10s %10s %10s  %s\n", "model", by_law ? "bits/byte" : "decoder",
+                "predicted", "measured", "step", "memory", "blocks");
+    for (const auto& m : r.models) print_row(m, by_law);
     if (!r.baselines.empty()) std::printf("\n");
-    for (const auto& m : r.baselines) print_row(m);
+    for (const auto& m : r.baselines) print_row(m, by_law);
     for (const auto& b : r.baselines) {
       const search::FoundModel* rival = nullptr;
       for (const auto& m : r.models) {
@@ -157,36 +192,103 @@ class Search : public Verb {
                     b.name.c_str(), request_.proxy.c_str(), b.measured.median / rival->measured.median,
                     static_cast<double>(b.planned) / static_cast<double>(rival->planned));
     }
+    print_finalists(r);
+    print_rivals(r);
     for (const auto& m : r.dominated)
       std::printf("left out: %s, measured at %s with %s, is not better than another\n", m.name.c_str(),
                   format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str());
     for (const auto& m : r.dropped)
-      std::printf("dropped: %s was predicted at %s and measured at %s, planned %s: beyond the limit on %s\n",
-                  m.name.c_str(), format_seconds(m.predicted.cost.latency).c_str(),
-                  format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
-                  m.measured.median > request_.limits.latency ? "latency" : "memory");
-    std::printf("\nprofile %s, search %s, measuring %s. Written: %s/pareto.csv, frontier.csv%s\n",
-                format_seconds(r.seconds_profile).c_str(), format_seconds(r.seconds_search).c_str(),
-                format_seconds(r.seconds_measure).c_str(), out_.c_str(),
-                r.models.empty() ? "" : ", models/, pick");
+      std::printf(
+          "dropped: %s was predicted at %s and measured at %s, planned %s: beyond the limit on %s\n",
+          m.name.c_str(), format_seconds(m.predicted.cost.latency).c_str(),
+          format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
+          m.measured.median > request_.limits.latency ? "latency"
+          : m.measured_step.median > request_.limits.step
+              ? text("the latency of a step, which took ", format_seconds(m.measured_step.median)).c_str()
+              : "memory");
+    const auto took = [](const char* what, double seconds) {
+      return seconds < 0.01 ? "" : text(", ", what, " ", format_seconds(seconds));
+    };
+    std::printf("\nprofile %s%s, search %s, measuring %s%s%s. Written: %s/pareto.csv, frontier.csv%s\n",
+                format_seconds(r.seconds_profile).c_str(), took("law", r.seconds_fit).c_str(),
+                format_seconds(r.seconds_search).c_str(), format_seconds(r.seconds_measure).c_str(),
+                took("finalists", r.seconds_train).c_str(), took("comparison", r.seconds_compare).c_str(),
+                out_.c_str(), r.models.empty() ? "" : ", models/, pick");
     if (!r.models.empty()) std::printf("next: heed train %s/pick --data TEXT -o RUN\n", out_.c_str());
   }
 
-  static void print_row(const search::FoundModel& m) {
+  // What finalists were predicted to reach after the whole training, and what they have reached in a part of
+  // it.
+  void print_finalists(const search::SearchResult& r) const {
+    std::vector<const search::FoundModel*> trained;
+    for (const auto* models : {&r.models, &r.dominated}) {
+      for (const auto& m : *models) {
+        if (!m.trained.empty()) trained.push_back(&m);
+      }
+    }
+    if (trained.size() < 2) return;
+    std::ranges::stable_sort(trained, [](const auto* a, const auto* b) {
+      const search::Moment &one = a->trained.back(), &other = b->trained.back();
+      return one.tokens != other.tokens ? one.tokens > other.tokens : one.bits_per_byte < other.bits_per_byte;
+    });
+    std::printf("\nfinalists, trained on %s\n%-24s %10s %10s %10s %10s  %s\n", request_.sample.data.c_str(),
+                "model", "tokens", "bits/byte", "predicted", "measured", "blocks");
+    for (const auto* m : trained)
+      std::printf("%-24s %10s %10.3f %10.3f %10s  %s\n", m->name.c_str(),
+                  format_count(static_cast<double>(m->trained.back().tokens)).c_str(),
+                  m->trained.back().bits_per_byte, -m->predicted.score,
+                  format_seconds(m->measured.median).c_str(), describe_blocks(m->model).c_str());
+    std::printf("predicted: bits per byte after the whole training\n");
+  }
+
+  // What the search gains over published arrangements of the same latency.
+  static void print_rivals(const search::SearchResult& r) {
+    const auto pick = std::ranges::find_if(
+        r.models, [](const auto& m) { return !m.picks.empty() && m.picks[0] == search::kRecommended; });
+    if (r.rivals.empty() || pick == r.models.end() || pick->trained.empty()) return;
+    const auto reached = [](const search::FoundModel& m) { return m.trained.back().bits_per_byte; };
+    std::printf("\nagainst published arrangements of the same latency, all trained on %s tokens\n",
+                format_count(static_cast<double>(pick->trained.back().tokens)).c_str());
+    std::printf("%-24s %10s %10s %10s %10s  %s\n", "model", "bits/byte", "gain", "measured", "memory",
+                "blocks");
+    const auto row = [&](const search::FoundModel& m, const std::string& gain) {
+      std::printf("%-24s %10s %10s %10s %10s  %s\n", m.name.c_str(),
+                  m.trained.empty() ? "-" : bits(reached(m)).c_str(), gain.c_str(),
+                  format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
+                  describe_blocks(m.model).c_str());
+    };
+    row(*pick, "");
+    bool untrained = false;
+    for (const search::FoundModel& rival : r.rivals) {
+      row(rival, rival.trained.empty() ? "-" : bits(reached(rival) - reached(*pick)));
+      untrained = untrained || rival.trained.empty();
+    }
+    if (untrained)
+      std::printf("-: there was no time to train it; give a longer --compare and another folder\n");
+  }
+
+  static std::string bits(double value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.3f", value);
+    return digits;
+  }
+
+  static void print_row(const search::FoundModel& m, bool by_law) {
     std::string picks;
     for (const std::string& pick : m.picks) picks += text(picks.empty() ? " " : "+", pick.substr(0, 8));
     const std::string name = text(m.name, picks);
     const double predicted = m.predicted.cost.latency;
-    std::printf("%-24s %10s %10s %10s %10s  %s\n", name.c_str(),
-                format_count(static_cast<double>(m.predicted.cost.decoder)).c_str(),
+    const std::string quality =
+        by_law ? bits(-m.predicted.score) : format_count(static_cast<double>(m.predicted.cost.decoder));
+    std::printf("%-24s %10s %10s %10s %10s %10s  %s\n", name.c_str(), quality.c_str(),
                 predicted > 0 ? format_seconds(predicted).c_str() : "-",
-                format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
-                describe_blocks(m.model).c_str());
+                format_seconds(m.measured.median).c_str(), format_seconds(m.measured_step.median).c_str(),
+                format_bytes(m.planned).c_str(), describe_blocks(m.model).c_str());
   }
 
-  std::string space_, out_, profile_;
-  std::optional<double> latency_;
-  std::optional<int64_t> memory_, parameters_;
+  std::string space_, genes_, out_, profile_, objective_ = enum_name(search::Objective::kPrompt);
+  std::optional<double> latency_, step_;
+  std::optional<int64_t> memory_, parameters_, file_;
   search::SearchRequest request_;
   StrategyFlags strategy_flags_;
   SettingsFlags<search::SampleSettings> sample_;

@@ -14,6 +14,7 @@
 #include "heed/infer/writer.h"
 #include "heed/measure/timing.h"
 #include "heed/model/model.h"
+#include "heed/search/finalists.h"
 #include "heed/store/model_folder.h"
 #include "heed/train/resuming.h"
 #include "heed/train/run.h"
@@ -90,6 +91,9 @@ class Train : public Verb {
     request.record["seed"] = request.recipe.training.seed;
     if (samples_ > 0)
       request.sample = [this](const auto& model, const auto& tokens) { return sample(model, tokens); };
+    if (search::continue_finalist(name_, request.recipe, data_, out_))
+      std::fprintf(stderr, "the search has trained this model already; its training continues in %s\n",
+                   out_.c_str());
     const StopSignals signals;
     const bool bits = train::counts_bits(request.recipe.data);
     train::RunResult result;

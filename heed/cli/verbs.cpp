@@ -18,6 +18,7 @@
 #include "heed/cli/supernet.h"
 #include "heed/cli/train.h"
 #include "heed/cli/verb.h"
+#include "heed/cli/worth.h"
 
 namespace heed::cli {
 
@@ -40,6 +41,7 @@ const Registry<VerbEntry>& verbs() {
                                                     serve_verb(),
                                                     supernet_verb(),
                                                     train_verb(),
+                                                    worth_verb(),
                                                 });
   return list;
 }

@@ -4,9 +4,10 @@
 
 namespace heed::measure {
 
-std::string piece_key(const spec::ModelSpec& model, int64_t length) {
+std::string piece_key(const spec::ModelSpec& model, const Work& work) {
   const Json shared = to_json(spec::backbones().find(model.backbone).settings());
-  Json key = {{"backbone", model.backbone}, {"length", length}, {"batch", 1}, {"dtype", "f32"}};
+  Json key = {{"backbone", model.backbone}, {"length", work.length}, {"batch", 1}, {"dtype", "f32"}};
+  if (work.step) key["step"] = true;
   const Json all = to_json(model);
   for (const auto& [name, value] : all.items()) {
     if (value != shared.at(name)) key[name] = value;
@@ -23,9 +24,10 @@ Piece piece_of(const std::string& key) {
     throw damaged_error("'", key, "' is not the name of a piece of a model; is the profile damaged?");
   Json settings = to_json(spec::backbones().find(named["backbone"].get<std::string>()).settings());
   for (const auto& [name, value] : named.items()) {
-    if (name != "length" && name != "batch" && name != "dtype") settings[name] = value;
+    if (name != "length" && name != "step" && name != "batch" && name != "dtype") settings[name] = value;
   }
-  return {spec::read_model_spec(settings, key), named["length"].get<int64_t>()};
+  return {spec::read_model_spec(settings, key),
+          {named["length"].get<int64_t>(), named.value("step", Json(false)) == true}};
 }
 
 std::vector<StoredDevice> read_devices(const store::Database& database) {

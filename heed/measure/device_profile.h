@@ -6,18 +6,18 @@
 #include <optional>
 
 #include "heed/measure/device.h"
-#include "heed/measure/timing.h"
+#include "heed/measure/timed_model.h"
 #include "heed/spec/model_spec.h"
 #include "heed/store/database.h"
 
 namespace heed::measure {
 
-// Names a piece: every setting that differs from its backbone, and the tokens of a segment.
-std::string piece_key(const spec::ModelSpec& model, int64_t length);
+// Names a piece: every setting that differs from its backbone, and what it is timed at.
+std::string piece_key(const spec::ModelSpec& model, const Work& work);
 // The reverse. Throws if it is not such a name, or is one of another version of heed.
 struct Piece {
   spec::ModelSpec model;
-  int64_t length = 0;
+  Work work;
 };
 Piece piece_of(const std::string& key);
 

@@ -42,8 +42,20 @@ std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const mod
   return graph;
 }
 
+model::GraphForm form_of(const spec::ModelSpec& spec, const Work& work) {
+  return work.step ? model::generation_form(spec, work.length, work.length, 1)
+                   : model::prompt_form(work.length);
+}
+
 TimedModel::TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form,
                        const model::Source* weights)
+    : TimedModel(spec, form, weights, form.memory()) {}
+
+TimedModel::TimedModel(const spec::ModelSpec& spec, const Work& work)
+    : TimedModel(spec, form_of(spec, work), nullptr, work.step ? work.length : 0) {}
+
+TimedModel::TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form,
+                       const model::Source* weights, int64_t seen)
     : sections_(spec.letters().size() + 1) {
   model::Model model;
   const auto graph = build_timed(spec, form, &model);
@@ -54,7 +66,7 @@ TimedModel::TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form
   const Batch batch = batch_of(model, *program_);
   draw_words(batch.ints("tokens"), spec.cluster_ends(), 1);
   draw_words(batch.ints("targets"), spec.cluster_ends(), 2);
-  set_position(inputs, form, {.seen = form.memory(), .row = form.memory()});
+  set_position(inputs, form, {.seen = seen, .row = seen});
   if (!inputs.scored_row.empty()) inputs.scored_row[0] = static_cast<int32_t>(form.length - 1);
 }
 

@@ -12,10 +12,18 @@ namespace heed::measure {
 // training begins with closed are open, so that all of the model works.
 model::Source made_up_weights(const model::Weights& weights);
 
+// What a model is timed at: a prompt of so many tokens, or one more token after them.
+struct Work {
+  int64_t length = 0;
+  bool step = false;
+};
+model::GraphForm form_of(const spec::ModelSpec& spec, const Work& work);
+
 class TimedModel {
  public:
   TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form,
              const model::Source* weights = nullptr);
+  TimedModel(const spec::ModelSpec& spec, const Work& work);
 
   void run() { program_->run(); }
   // Seconds by section: the frame, then each block.
@@ -23,6 +31,10 @@ class TimedModel {
   graph::Program& program() { return *program_; }
 
  private:
+  // `seen`: tokens before those that are run.
+  TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form, const model::Source* weights,
+             int64_t seen);
+
   graph::Variables variables_;
   std::unique_ptr<graph::Program> program_;
   size_t sections_;

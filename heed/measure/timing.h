@@ -45,6 +45,6 @@ double peak_flops();
 double peak_flops_now();  // measured at each call
 // Seconds for this many operations of training at two thirds of the peak, which training reaches (`heed bench
 // --train`).
-double training_seconds(double flops);
+double training_seconds(double flops, double peak = peak_flops());
 
 }  // namespace heed::measure

@@ -49,7 +49,14 @@ std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std:
   std::vector<double> between = {yardstick.seconds()};
   std::vector<std::vector<double>> runs;
   const double begin = now_seconds();
-  for (int i = 0; i < effort.least || (now_seconds() - begin < effort.seconds && i < effort.most); ++i) {
+  const auto goes_on = [&] {
+    const auto done = static_cast<int>(runs.size());
+    if (done < effort.least) return true;
+    if (done >= effort.most) return false;
+    return now_seconds() - begin < effort.seconds ||
+           undisturbed(between).size() < static_cast<size_t>(effort.least);
+  };
+  while (goes_on()) {
     runs.push_back(run());
     between.push_back(yardstick.seconds());
   }
@@ -66,12 +73,12 @@ std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std:
   return timings;
 }
 
-WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t length, int runs) {
+WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const Work& work, int runs) {
   static const bool warm =
       (kernels::warm_up_gemm(), true);  // the library's own memory does not count as the model's
   (void)warm;
   const int64_t before = resident_bytes();
-  TimedModel model(spec, model::prompt_form(length));
+  TimedModel model(spec, work);
   const auto run = [&] {
     const double begin = now_seconds();
     model.run();

@@ -18,8 +18,8 @@ class Yardstick {
   TimedModel model_;
 };
 
-// Runs something, at least `least` times, until `seconds` have passed or it ran `most` times, with the
-// yardstick before and after each run. `run` returns the seconds of its sections.
+// Runs something, at least `least` times without being disturbed, until `seconds` have passed, but no more
+// than `most` times, with the yardstick before and after each run. `run` returns the seconds of its sections.
 struct Effort {
   int least, most;
   double seconds;
@@ -27,12 +27,12 @@ struct Effort {
 std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std::vector<double>()>& run,
                                   const Effort& effort);
 
-// A round of whole prompts: the model is made, warmed up and run this often.
+// A round of whole runs: the model is made, warmed up and run this often.
 struct WholeTiming {
   Timing timing;
   int64_t bytes = 0;  // the process grew by
 };
-WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t length, int runs = 5);
+WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const Work& work, int runs = 5);
 
 // Which runs were not disturbed: `yardstick` holds one timing before each run and one after the last.
 std::vector<size_t> undisturbed(const std::vector<double>& yardstick);

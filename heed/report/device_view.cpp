@@ -11,13 +11,14 @@ namespace {
 namespace fs = std::filesystem;
 
 Json piece_json(const std::string& key) {
-  const auto [model, length] = measure::piece_of(key);
+  const auto [model, work] = measure::piece_of(key);
   const spec::Block block = model.blocks().at(0);
   const bool is_block = !block.is_identity();
-  const auto flops = graph::count(*measure::build_timed(model, model::prompt_form(length))).total.flops;
+  const auto flops = graph::count(*measure::build_timed(model, measure::form_of(model, work))).total.flops;
   return {{"what", is_block ? "block" : "frame"},
           {"backbone", model.backbone},
-          {"length", length},
+          {"length", work.length},
+          {"step", work.step},
           {"letter", is_block ? std::string(1, block.letter) : ""},
           {"width", model.width},
           {"sizes", search::sizes_json(block)},

@@ -33,6 +33,10 @@ RunView read(const fs::path& run) {
 
 }  // namespace
 
+View worth_view() {
+  return {"ranking", store::RunKind::kWorth, []() -> Reading { return read; }};
+}
+
 View ranking_view() {
   return {"ranking", store::RunKind::kRank, []() -> Reading { return read; }};
 }

@@ -90,7 +90,7 @@ Json limit(const Json& limits, const char* name, double factor = 1) {
 Json empty_candidates() {
   Json lists = Json::object();
   for (const char* name :
-       {"key", "score", "latency_ms", "memory", "decoder", "total", "frame", "blocks", "front"})
+       {"key", "score", "latency_ms", "step_ms", "memory", "decoder", "total", "frame", "blocks", "front"})
     lists[name] = Json::array();
   return lists;
 }
@@ -106,7 +106,7 @@ void check(const search::Evaluated& e, const spec::Space& space, const std::stri
 }
 
 std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::Space& space,
-                                               BlockIndex& parts, Json& lists) {
+                                               search::Objective objective, BlockIndex& parts, Json& lists) {
   std::vector<search::Evaluated> all;
   for (const search::RecordedEvaluation& recorded : search::read_evaluations(run)) {
     all.push_back({space.candidate_of(recorded.key), recorded.cost, recorded.score});
@@ -122,11 +122,12 @@ std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::
     lists["blocks"].push_back(std::move(blocks));
     lists["score"].push_back(e.score);
     lists["latency_ms"].push_back(1e3 * e.cost.latency);
+    lists["step_ms"].push_back(1e3 * e.cost.step);
     lists["memory"].push_back(e.cost.memory());
     lists["decoder"].push_back(e.cost.decoder);
     lists["total"].push_back(e.cost.total);
   }
-  lists["front"] = search::front(all);
+  lists["front"] = search::front(all, search::FrontRule::kNonDominated, objective);
   return all;
 }
 
@@ -165,6 +166,11 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
   for (const spec::Block& block : model.blocks()) blocks.push_back(parts.block(model.width, block));
   const Json& measured = found.at("measured_seconds");
   const double predicted = found.at("predicted_seconds");
+  const auto step = [&](const char* place) {  // earlier versions measured none
+    const Json::json_pointer pointer(place);
+    return found.contains(pointer) && found.at(pointer) > 0 ? Json(1e3 * found.at(pointer).get<double>())
+                                                            : Json();
+  };
   const std::string name = found.at("name");
   const fs::path recipe = run / "models" / (name + ".json");
   return {{"name", name},
@@ -177,6 +183,8 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
           {"measured_ms", 1e3 * measured.at("median").get<double>()},
           {"low_ms", 1e3 * measured.at("low").get<double>()},
           {"high_ms", 1e3 * measured.at("high").get<double>()},
+          {"predicted_step_ms", predicted > 0 ? step("/predicted_step_seconds") : Json()},
+          {"step_ms", step("/step_seconds/median")},
           {"planned_bytes", found.at("planned_bytes")},
           {"measured_bytes", found.at("measured_bytes")},
           {"arch", model.arch},
@@ -218,7 +226,8 @@ RunView read(const fs::path& run) {
   BlockIndex parts(by_block, table);
   view.try_to([&] {
     Json lists = empty_candidates();
-    const std::vector<search::Evaluated> all = read_candidates(run, space, parts, lists);
+    const std::vector<search::Evaluated> all = read_candidates(
+        run, space, enum_from_name<search::Objective>(config.value("objective", "prompt")), parts, lists);
     view.json["hypervolume"] = hypervolume_of(all);
     view.json["candidates"] = std::move(lists);
   });

@@ -14,6 +14,7 @@ const Registry<View>& views() {
                                                search_view(),
                                                supernet_view(),
                                                ranking_view(),
+                                               worth_view(),
                                                training_view(),
                                                device_view(),
                                            });

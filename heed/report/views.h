@@ -41,6 +41,7 @@ View ranking_view();
 View search_view();
 View supernet_view();
 View training_view();
+View worth_view();
 
 const Registry<View>& views();
 

@@ -1,12 +1,17 @@
-// The cost of a model: the sum of the costs of its layers and of the frame around them.
+// The cost and worth of a model: the sums of those of its layers and of the frame around them.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "heed/spec/space.h"
 
 namespace heed::search {
+
+// What layers add to a law of quality (worth/law.h): a few sums, in whole units, so that they are the same in
+// any order.
+using Worth = std::array<int64_t, 2>;
 
 struct Cost {
   double latency = 0;    // seconds for a segment
@@ -14,18 +19,34 @@ struct Cost {
   int64_t total = 0;     // all parameters
   int64_t resident = 0;  // bytes of weights and state
   int64_t arena = 0;     // bytes of a run; layers reuse the same memory
+  Worth worth = {};      // 0 without a law
+  double step = 0;       // seconds for one more token after a segment
 
   int64_t memory() const { return resident + arena; }
+  // Bytes of the weights on disk in f32, with room for the names of the tensors.
+  int64_t file() const { return 4 * total + kFileHeader; }
+  static constexpr int64_t kFileHeader = 64 << 10;
   Cost& operator+=(const Cost& part) {
     latency += part.latency;
+    step += part.step;
     decoder += part.decoder;
     total += part.total;
     resident += part.resident;
     arena = std::max(arena, part.arena);
+    for (size_t i = 0; i < worth.size(); ++i) worth[i] += part.worth[i];
     return *this;
   }
   bool operator==(const Cost&) const = default;
 };
+
+// The time that a frontier is about.
+enum class Objective {
+  kPrompt,  // latency
+  kStep,
+};
+inline double time_of(const Cost& cost, Objective objective) {
+  return objective == Objective::kStep ? cost.step : cost.latency;
+}
 
 class Costs {
  public:
@@ -43,11 +64,16 @@ class Costs {
 // The limits of a device.
 struct Limits {
   double latency = INFINITY;   // seconds
+  double step = INFINITY;      // seconds
   int64_t memory = INT64_MAX;  // bytes, planned
   int64_t total = INT64_MAX;   // parameters
+  int64_t file = INT64_MAX;    // bytes
   bool admit(const Cost& cost) const {
-    return cost.latency <= latency && cost.memory() <= memory && cost.total <= total;
+    return cost.latency <= latency && cost.step <= step && cost.memory() <= memory &&
+           cost.total <= most_total();
   }
+  // Parameters, with the limit on the file.
+  int64_t most_total() const { return std::min(total, (file - Cost::kFileHeader) / 4); }
 };
 
 // A candidate with its cost and estimated quality.
@@ -58,3 +84,11 @@ struct Evaluated {
 };
 
 }  // namespace heed::search
+
+namespace heed {
+template <>
+struct EnumNames<search::Objective> {
+  static constexpr std::pair<search::Objective, const char*> names[] = {
+      {search::Objective::kPrompt, "prompt"}, {search::Objective::kStep, "step"}};
+};
+}  // namespace heed

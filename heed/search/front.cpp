@@ -25,9 +25,9 @@ std::vector<Placed> sorted_points(std::span<const Point> all) {
   return points;
 }
 
-std::vector<Point> points_of(std::span<const Evaluated> models) {
+std::vector<Point> points_of(std::span<const Evaluated> models, Objective objective = Objective::kPrompt) {
   std::vector<Point> points;
-  for (const Evaluated& model : models) points.push_back(point_of(model));
+  for (const Evaluated& model : models) points.push_back(point_of(model, objective));
   return points;
 }
 
@@ -97,12 +97,12 @@ void add_hull(const std::vector<Placed>& points, double Point::*cost, std::set<s
 
 }  // namespace
 
-Point point_of(const Evaluated& model) {
-  return {model.score, model.cost.latency, static_cast<double>(model.cost.memory())};
+Point point_of(const Evaluated& model, Objective objective) {
+  return {model.score, time_of(model.cost, objective), static_cast<double>(model.cost.memory())};
 }
 
-std::vector<size_t> front(std::span<const Evaluated> models, FrontRule rule) {
-  return front(points_of(models), rule);
+std::vector<size_t> front(std::span<const Evaluated> models, FrontRule rule, Objective objective) {
+  return front(points_of(models, objective), rule);
 }
 
 std::vector<size_t> front(std::span<const Point> all, FrontRule rule) {

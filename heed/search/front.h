@@ -1,4 +1,5 @@
-// Pareto frontiers of score (higher is better), latency and memory (lower is better).
+// Pareto frontiers of score (higher is better), latency and memory (lower is better). Latency is that of a
+// prompt or of a step, whichever is the objective.
 #pragma once
 
 #include <span>
@@ -32,11 +33,12 @@ namespace heed::search {
 struct Point {
   double score, latency, memory;
 };
-Point point_of(const Evaluated& model);
+Point point_of(const Evaluated& model, Objective objective = Objective::kPrompt);
 
 // Indices of the points on the frontier, best score first. All of several equal points are kept.
 std::vector<size_t> front(std::span<const Point> points, FrontRule rule = FrontRule::kNonDominated);
-std::vector<size_t> front(std::span<const Evaluated> models, FrontRule rule = FrontRule::kNonDominated);
+std::vector<size_t> front(std::span<const Evaluated> models, FrontRule rule = FrontRule::kNonDominated,
+                          Objective objective = Objective::kPrompt);
 
 // The hypervolume between the frontier and a reference point, with latency and memory relative to the
 // reference, to compare searches. Score is measured from 0.

@@ -15,30 +15,36 @@ constexpr int kMoreTries = 6;  // to come near a limit from below, one model eac
 
 class Measurer {
  public:
-  Measurer(const MeasuringTools& tools, const std::vector<Evaluated>& frontier, SearchResult& result)
-      : tools_(tools), frontier_(frontier), result_(result) {}
+  Measurer(const MeasuringTools& tools, const std::vector<Evaluated>& frontier,
+           const std::vector<Evaluated>& others, SearchResult& result)
+      : tools_(tools), frontier_(frontier), others_(others), result_(result) {}
 
   void run() {
     std::vector<Point> points;
-    for (const Evaluated& e : frontier_) points.push_back(point_of(e));
+    for (const Evaluated& e : frontier_) points.push_back(point_of(e, objective()));
     std::set<size_t> chosen;
     for (const size_t i : spread(points, static_cast<size_t>(tools_.request.keep))) chosen.insert(i);
     if (tools_.request.baselines) {
       for (const Baseline& baseline : baselines(space()))
         result_.baselines.push_back(rival_of(baseline, chosen));
     }
-    std::vector<size_t> order(chosen.begin(), chosen.end());
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return points[a].latency < points[b].latency; });
-    measure_chosen(order, true);
+    std::vector<Evaluated> first;
+    for (const size_t i : chosen) first.push_back(frontier_[i]);
+    for (const Evaluated& other : others_) {
+      const bool known =
+          std::ranges::any_of(first, [&](const Evaluated& e) { return e.candidate == other.candidate; });
+      if (!known) first.push_back(other);
+    }
+    std::ranges::stable_sort(first, {}, [&](const Evaluated& e) { return time_of(e.cost, objective()); });
+    measure_chosen(first, true);
     for (int tries = 1; tries <= kMoreTries && !result_.dropped.empty(); ++tries) {
       const auto better = better_than_kept(chosen, tries);
       if (!better) break;
       chosen.insert(*better);
-      measure_chosen({*better}, false);
+      measure_chosen({frontier_[*better]}, false);
     }
-    std::stable_sort(result_.models.begin(), result_.models.end(),
-                     [](const auto& a, const auto& b) { return a.measured.median < b.measured.median; });
+    std::ranges::stable_sort(result_.models, {},
+                             [&](const FoundModel& m) { return m.time(objective()).median; });
     if (result_.models.empty()) return;
     set_dominated_aside();
     recommend();
@@ -46,26 +52,7 @@ class Measurer {
 
  private:
   const spec::Space& space() const { return tools_.request.space; }
-
-  // Whole models, interleaved. Rounds that are already done are taken from the records.
-  void measure_models(const std::vector<FoundModel*>& models) {
-    const auto time_one = [&](size_t i, int64_t round) {
-      tools_.observer.check_stop();
-      const std::string key = measure::piece_key(models[i]->model, space().length);
-      auto measurement = tools_.records.measurement(key, round);
-      if (!measurement) {
-        measurement = measure::time_whole(tools_.yardstick, models[i]->model, space().length);
-        tools_.folder.check_in_place();
-        tools_.records.save(key, round, *measurement);
-      }
-      models[i]->resident = std::max(models[i]->resident, measurement->bytes);
-      return measurement->timing;
-    };
-    const auto timings = measure::time_interleaved(
-        models.size(), time_one, [&](size_t done, size_t all) { tools_.observer.measuring(done, all); },
-        tools_.costs.reference());
-    for (size_t i = 0; i < models.size(); ++i) models[i]->measured = timings[i];
-  }
+  Objective objective() const { return tools_.request.objective; }
 
   FoundModel found(std::string name, const Evaluated& e) const {
     FoundModel model{std::move(name), e, space().model_of(e.candidate), 0, {}, 0, {}};
@@ -78,15 +65,18 @@ class Measurer {
     FoundModel model{baseline.name, {}, baseline.model, 0, {}, 0, {}};
     const model::ParameterCount count = model::count_parameters(baseline.model);
     model.predicted.cost.decoder = count.decoder, model.predicted.cost.total = count.total;
-    model.predicted.score = tools_.sample.score(
-        proxies().find(tools_.request.proxy),
-        baseline_recipe(space(), frontier_, baseline.name, baseline.model), space().length);
+    model.predicted.score =
+        tools_.valuation
+            ? tools_.valuation->score(baseline.model)
+            : tools_.sample.score(proxies().find(tools_.request.proxy),
+                                  baseline_recipe(space(), baseline.name, baseline.model), space().length);
     model.planned =
         graph::plan(*measure::build_timed(baseline.model, model::prompt_form(space().length))).memory.peak();
     size_t rival = frontier_.size();
     for (size_t i = 0; i < frontier_.size(); ++i) {
       if (frontier_[i].score >= model.predicted.score &&
-          (rival == frontier_.size() || frontier_[i].cost.latency < frontier_[rival].cost.latency))
+          (rival == frontier_.size() ||
+           time_of(frontier_[i].cost, objective()) < time_of(frontier_[rival].cost, objective())))
         rival = i;
     }
     if (rival < frontier_.size()) chosen.insert(rival);
@@ -94,26 +84,27 @@ class Measurer {
   }
 
   // With the baselines, the first time. Models that exceed a limit are dropped.
-  void measure_chosen(const std::vector<size_t>& order, bool first) {
+  void measure_chosen(const std::vector<Evaluated>& chosen, bool first) {
     std::vector<FoundModel> models;
-    for (const size_t i : order) {
+    for (const Evaluated& e : chosen) {
       char name[16];
       std::snprintf(name, sizeof name, "m%02zu", ++named_);
-      models.push_back(found(name, frontier_[i]));
+      models.push_back(found(name, e));
     }
     std::vector<FoundModel*> all;
     const auto add = [&](FoundModel& model, ModelRole role) {
-      tools_.records.save(measure::piece_key(model.model, space().length), model, role);
+      tools_.records.save(measure::piece_key(model.model, {space().length}), model, role);
       all.push_back(&model);
     };
     for (FoundModel& model : models) add(model, ModelRole::kModel);
     for (FoundModel& model : result_.baselines) {
       if (first) add(model, ModelRole::kBaseline);
     }
-    measure_models(all);
+    measure_whole(tools_, all);
     for (FoundModel& model : models) {
-      const bool kept = model.measured.median <= tools_.request.limits.latency &&
-                        model.planned <= tools_.request.limits.memory;
+      const Limits& limits = tools_.request.limits;
+      const bool kept = model.measured.median <= limits.latency &&
+                        model.measured_step.median <= limits.step && model.planned <= limits.memory;
       (kept ? result_.models : result_.dropped).push_back(std::move(model));
     }
   }
@@ -121,15 +112,17 @@ class Measurer {
   // The best model that should fit, by how far whole models are from their predictions, with a little more
   // margin in every try: those dropped may have left a gap between the best one kept and the limits.
   std::optional<size_t> better_than_kept(const std::set<size_t>& measured, int tries) const {
-    std::vector<double> slower, larger;
+    std::vector<double> slower, slower_steps, larger;
     for (const auto* models : {&result_.models, &result_.dropped}) {
       for (const FoundModel& m : *models) {
         slower.push_back(m.measured.median / m.predicted.cost.latency);
+        slower_steps.push_back(m.measured_step.median / m.predicted.cost.step);
         larger.push_back(static_cast<double>(m.planned) / static_cast<double>(m.predicted.cost.memory()));
       }
     }
     const double room = 1 + 0.03 * tries;
     const double most_latency = tools_.request.limits.latency / (room * measure::percentile(slower, 0.5)),
+                 most_step = tools_.request.limits.step / (room * measure::percentile(slower_steps, 0.5)),
                  most_memory = static_cast<double>(tools_.request.limits.memory) /
                                (room * measure::percentile(larger, 0.5));
     double best = -INFINITY;
@@ -138,7 +131,7 @@ class Measurer {
     for (size_t i = 0; i < frontier_.size(); ++i) {
       const Evaluated& e = frontier_[i];
       if (measured.contains(i) || e.score <= best || e.cost.latency > most_latency ||
-          static_cast<double>(e.cost.memory()) > most_memory)
+          e.cost.step > most_step || static_cast<double>(e.cost.memory()) > most_memory)
         continue;
       better = i;
       best = e.score;
@@ -149,7 +142,7 @@ class Measurer {
   std::vector<Point> measured_points() const {
     std::vector<Point> points;
     for (const FoundModel& m : result_.models)
-      points.push_back({m.predicted.score, m.measured.median, static_cast<double>(m.planned)});
+      points.push_back({m.predicted.score, m.time(objective()).median, static_cast<double>(m.planned)});
     return points;
   }
 
@@ -164,23 +157,49 @@ class Measurer {
 
   void recommend() {
     const Picks picks = pick(measured_points());
-    for (const auto& [place, name] : {std::pair{picks.best, "best"},
+    for (const auto& [place, name] : {std::pair{picks.best, kRecommended},
                                       {picks.knee, "knee"},
                                       {picks.cheap, "cheapest within 1% of the best"}})
       result_.models[place].picks.emplace_back(name);
   }
 
   MeasuringTools tools_;
-  const std::vector<Evaluated>& frontier_;
+  const std::vector<Evaluated>&frontier_, &others_;
   SearchResult& result_;
   size_t named_ = 0;
 };
 
 }  // namespace
 
+void measure_whole(const MeasuringTools& tools, const std::vector<FoundModel*>& models) {
+  const int64_t length = tools.request.space.length;
+  // Every model at a prompt, then every model at a step.
+  const auto time_one = [&](size_t i, int64_t round) {
+    tools.observer.check_stop();
+    FoundModel& model = *models[i % models.size()];
+    const measure::Work work{length, i >= models.size()};
+    const std::string key = measure::piece_key(model.model, work);
+    auto measurement = tools.records.measurement(key, round);
+    if (!measurement) {
+      measurement = measure::time_whole(tools.yardstick, model.model, work);
+      tools.folder.check_in_place();
+      tools.records.save(key, round, *measurement);
+    }
+    model.resident = std::max(model.resident, measurement->bytes);
+    return measurement->timing;
+  };
+  const auto timings = measure::time_interleaved(
+      2 * models.size(), time_one, [&](size_t done, size_t all) { tools.observer.measuring(done, all); },
+      tools.costs.reference());
+  for (size_t i = 0; i < models.size(); ++i) {
+    models[i]->measured = timings[i];
+    models[i]->measured_step = timings[i + models.size()];
+  }
+}
+
 void measure_frontier(const MeasuringTools& tools, const std::vector<Evaluated>& frontier,
-                      SearchResult& result) {
-  Measurer(tools, frontier, result).run();
+                      const std::vector<Evaluated>& others, SearchResult& result) {
+  Measurer(tools, frontier, others, result).run();
 }
 
 }  // namespace heed::search

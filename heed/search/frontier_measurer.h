@@ -4,6 +4,7 @@
 
 #include "heed/search/records.h"
 #include "heed/search/search_run.h"
+#include "heed/search/worth/valuation.h"
 #include "heed/store/run_folder.h"
 
 namespace heed::search {
@@ -16,12 +17,16 @@ struct MeasuringTools {
   Records& records;
   Sample& sample;
   ProfiledCosts& costs;
+  Valuation* valuation;  // null unless models are scored by a law
   measure::Yardstick& yardstick;
 };
 
-// Fills models, dominated, dropped and baselines of the result. Recorded measurements are
-// not repeated.
+// Times whole models, interleaved. Rounds that are already recorded are not repeated.
+void measure_whole(const MeasuringTools& tools, const std::vector<FoundModel*>& models);
+
+// Fills models, dominated, dropped and baselines of the result: some of the frontier, and all of `others`.
+// Recorded measurements are not repeated.
 void measure_frontier(const MeasuringTools& tools, const std::vector<Evaluated>& frontier,
-                      SearchResult& result);
+                      const std::vector<Evaluated>& others, SearchResult& result);
 
 }  // namespace heed::search

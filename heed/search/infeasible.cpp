@@ -13,15 +13,18 @@ struct LimitKind {
 };
 const LimitKind kLimits[] = {
     {"latency", [](Limits& l) { l.latency = INFINITY; }, [](const Cost& c) { return c.latency; }},
+    {"the latency of a step", [](Limits& l) { l.step = INFINITY; }, [](const Cost& c) { return c.step; }},
     {"memory", [](Limits& l) { l.memory = INT64_MAX; },
      [](const Cost& c) { return static_cast<double>(c.memory()); }},
     {"parameters", [](Limits& l) { l.total = INT64_MAX; },
-     [](const Cost& c) { return static_cast<double>(c.total); }}};
+     [](const Cost& c) { return static_cast<double>(c.total); }},
+    {"the file", [](Limits& l) { l.file = INT64_MAX; },
+     [](const Cost& c) { return static_cast<double>(c.file()); }}};
 
 std::string describe(const Evaluated& e, const spec::Space& space) {
   return text(space.key_of(e.candidate), " (", format_seconds(e.cost.latency), ", ",
-              format_bytes(e.cost.memory()), ", ", format_count(static_cast<double>(e.cost.total)),
-              " parameters)");
+              format_seconds(e.cost.step), " a step, ", format_bytes(e.cost.memory()), ", ",
+              format_count(static_cast<double>(e.cost.total)), " parameters)");
 }
 
 template <class Value>

@@ -56,21 +56,9 @@ std::string backbone_of(const Csv& csv, size_t row, const std::string& given, in
                     ", which fits neither gpt2 nor transformer-xl; add a column backbone, or --backbone");
 }
 
-// The format that heed writes.
-spec::ModelSpec model_in_full(const Csv& csv, size_t row) {
-  const std::string what = csv.place(row) + ": spec";
-  Json json;
-  try {
-    json = parse_json(csv.at(row, "spec"));
-  } catch (const Error& error) {
-    throw usage_error(what, " is ", error.what());
-  }
-  return spec::read_model_spec(json, what);
-}
-
 // As the published models are built: those of one backbone differ in the columns only.
 spec::ModelSpec model_of(const Csv& csv, size_t row, const std::string& given) {
-  if (csv.has("spec")) return model_in_full(csv, row);
+  if (csv.has("spec")) return model_in_row(csv, row);
   const int64_t layers = csv.integer(row, "n_layer"), width = csv.integer(row, "d_model");
   if (layers < 1 || layers > kMostLayers)
     throw usage_error(csv.place(row), ": n_layer is ", layers, "; it must be from 1 to ", kMostLayers);
@@ -129,6 +117,17 @@ void check_columns(const Csv& csv, const std::string& what) {
 }
 
 }  // namespace
+
+spec::ModelSpec model_in_row(const Csv& csv, size_t row) {
+  const std::string what = csv.place(row) + ": spec";
+  Json json;
+  try {
+    json = parse_json(csv.at(row, "spec"));
+  } catch (const Error& error) {
+    throw usage_error(what, " is ", error.what());
+  }
+  return spec::read_model_spec(json, what);
+}
 
 std::vector<TableRow> read_model_table(const std::filesystem::path& path, const std::string& backbone) {
   const MappedFile file(path);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/csv.h"
 #include "heed/model/model.h"
 #include "heed/spec/recipe.h"
 
@@ -24,6 +25,9 @@ struct TableRow {
   StatedSizes stated;
   std::optional<double> perplexity, latency;
 };
+
+// The model of a row with a column `spec`. Errors name the line.
+spec::ModelSpec model_in_row(const Csv& csv, size_t row);
 
 // backbone: of rows that do not state one; "" to infer it from their attn_params. Errors name line and
 // column.

@@ -7,7 +7,7 @@
 
 namespace heed::search {
 ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfile& profile, int64_t count,
-                           const std::function<void(size_t done, size_t all)>& progress) {
+                           bool step, const std::function<void(size_t done, size_t all)>& progress) {
   ProfiledCosts costs(space, profile);
   const GenePool pool(space);
   Rng rng(30);
@@ -22,12 +22,14 @@ ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfil
     const Cost cost = costs.of(*candidate);
     if (!space.allows_size(cost.decoder, cost.total)) continue;
     models.push_back(space.model_of(*candidate));
-    check.models.push_back({space.key_of(*candidate), cost.latency, 0});
+    check.models.push_back({space.key_of(*candidate), step ? cost.step : cost.latency, 0});
   }
   measure::Yardstick yardstick;
   const std::vector<measure::Timing> timings = measure::time_interleaved(
       models.size(),
-      [&](size_t i, int64_t) { return measure::time_whole(yardstick, models[i], space.length).timing; },
+      [&](size_t i, int64_t) {
+        return measure::time_whole(yardstick, models[i], {space.length, step}).timing;
+      },
       progress, profile.reference());
   std::vector<double> ratios;
   for (size_t i = 0; i < models.size(); ++i) {

@@ -21,8 +21,9 @@ struct ProfileCheck {
   Errors apart;
 };
 
-// Draws models that the profile was not made from and measures them as a whole, interleaved.
+// Draws models that the profile was not made from and measures them as a whole, interleaved: at a prompt of
+// the space's length, or at one more token after it.
 ProfileCheck check_profile(const spec::Space& space, const measure::DeviceProfile& profile, int64_t count,
-                           const std::function<void(size_t done, size_t all)>& progress);
+                           bool step, const std::function<void(size_t done, size_t all)>& progress);
 
 }  // namespace heed::search

@@ -34,12 +34,12 @@ spec::ModelSpec model_of_blocks(const spec::Space& space, int64_t width,
   return model;
 }
 
-std::string block_key(const spec::Space& space, int64_t width, const spec::Block& block) {
-  return measure::piece_key(model_of_blocks(space, width, {block}), space.length);
+std::string block_key(const spec::Space& space, int64_t width, const spec::Block& block, bool step) {
+  return measure::piece_key(model_of_blocks(space, width, {block}), {space.length, step});
 }
 
-std::string frame_key(const spec::Space& space, const spec::Frame& frame) {
-  return measure::piece_key(with_blocks(space.model_of({frame, {}}), {}), space.length);
+std::string frame_key(const spec::Space& space, const spec::Frame& frame, bool step) {
+  return measure::piece_key(with_blocks(space.model_of({frame, {}}), {}), {space.length, step});
 }
 
 bool attends_by_position(const std::vector<spec::Block>& blocks) {
@@ -48,9 +48,10 @@ bool attends_by_position(const std::vector<spec::Block>& blocks) {
   });
 }
 
-// Something to be timed: a block, or a frame with filler blocks inside it.
+// Something to be timed: a block, or a frame with filler blocks inside it, at a prompt or at a step.
 struct TimedPiece {
   std::string key;
+  bool step;
   int64_t width;
   spec::Block block;   // if it is a block
   spec::Frame frame;   // if it is a frame
@@ -71,7 +72,7 @@ class Profiler {
     if (profile_.peak_flops() == 0) profile_.save_peak(measure::peak_flops());
     for (size_t round = 0; round < measure::kMostRounds; ++round) {
       Rng rng(round + 1);
-      for (const auto& [width, blocks] : blocks_) time_in_groups(unsettled(blocks, round), rng);
+      for (const auto& [place, blocks] : blocks_) time_in_groups(unsettled(blocks, round), rng);
       for (const TimedPiece& piece : unsettled(frames_, round)) time_frame(piece);
     }
   }
@@ -108,27 +109,39 @@ class Profiler {
 
   // All pieces of the space, and those left to time.
   void collect() {
+    for (const bool step : {false, true}) collect(step);
+    for (const auto& [place, blocks] : blocks_) {
+      for (const TimedPiece& piece : blocks) expect_all(piece);
+    }
+    for (const TimedPiece& piece : frames_) expect_all(piece);
+  }
+
+  void collect(bool step) {
+    const auto piece = [&](std::string key, const spec::ModelSpec& model) {
+      const graph::Graph graph = *measure::build_timed(model, measure::form_of(model, {space_.length, step}));
+      return TimedPiece{std::move(key),
+                        step,
+                        0,
+                        {},
+                        {},
+                        {},
+                        graph::plan(graph).memory.weights,
+                        graph::count(graph).total.flops};
+    };
     std::set<std::string> seen;
     for (const int64_t width : space_.width) {
-      std::vector<TimedPiece>& here = blocks_[width];
       for (const spec::Layer& layer : space_.options(width)) {
         for (const spec::Block& block : space_.blocks_of(layer)) {
-          const std::string key = block_key(space_, width, block);
+          const std::string key = block_key(space_, width, block, step);
           if (block.is_identity() || !seen.insert(key).second) continue;
-          const graph::Graph graph = *measure::build_timed(model_of_blocks(space_, width, {block}),
-                                                           model::prompt_form(space_.length));
-          here.push_back({key,
-                          width,
-                          block,
-                          {},
-                          {},
-                          graph::plan(graph).memory.weights,
-                          graph::count(graph).total.flops});
+          TimedPiece& added =
+              blocks_[{width, step}].emplace_back(piece(key, model_of_blocks(space_, width, {block})));
+          added.width = width, added.block = block;
         }
       }
     }
     for (const spec::Frame& frame : space_.frames()) {
-      const std::string key = frame_key(space_, frame);
+      const std::string key = frame_key(space_, frame, step);
       const std::vector<spec::Layer> options = space_.options(frame.width);
       if (options.empty() || !seen.insert(key).second) continue;
       // With attention inside, if the space has any: it needs the distances, which count with the frame.
@@ -136,20 +149,9 @@ class Profiler {
       for (const spec::Layer& option : options) {
         if (attends_by_position(space_.blocks_of(option))) inside = option;
       }
-      const graph::Graph graph =
-          *measure::build_timed(space_.model_of({frame, {inside}}), model::prompt_form(space_.length));
-      frames_.push_back({key,
-                         frame.width,
-                         {},
-                         frame,
-                         inside,
-                         graph::plan(graph).memory.weights,
-                         graph::count(graph).total.flops});
+      TimedPiece& added = frames_.emplace_back(piece(key, space_.model_of({frame, {inside}})));
+      added.width = frame.width, added.frame = frame, added.inside = inside;
     }
-    for (const auto& [width, blocks] : blocks_) {
-      for (const TimedPiece& piece : blocks) expect_all(piece);
-    }
-    for (const TimedPiece& piece : frames_) expect_all(piece);
   }
 
   void expect_all(const TimedPiece& piece) {
@@ -169,8 +171,8 @@ class Profiler {
   }
 
   // The frame, then each block.
-  std::vector<measure::Timing> timed(const spec::ModelSpec& spec) {
-    measure::TimedModel model(spec, model::prompt_form(space_.length));
+  std::vector<measure::Timing> timed(const spec::ModelSpec& spec, bool step) {
+    measure::TimedModel model(spec, measure::Work{space_.length, step});
     model.run();
     return measure::time_sections(yardstick_, [&] { return model.run_sections(); },
                                   {kLeastRuns, kMostRuns, kSeconds});
@@ -186,7 +188,8 @@ class Profiler {
     for (int64_t more = bytes; more < kGroupBytes / 2 && blocks.size() + once <= kMostBlocks; more += bytes) {
       for (size_t i = 0; i < once; ++i) blocks.push_back(blocks[i]);
     }
-    const std::vector<measure::Timing> sections = timed(model_of_blocks(space_, group[0].width, blocks));
+    const std::vector<measure::Timing> sections =
+        timed(model_of_blocks(space_, group[0].width, blocks), group[0].step);
     std::map<std::string, measure::Timing> timings;
     for (size_t i = 0; i < once; ++i) {
       std::vector<measure::Timing> repeated;
@@ -197,7 +200,8 @@ class Profiler {
   }
 
   void time_frame(const TimedPiece& piece) {
-    save({{piece.key, timed(space_.model_of({piece.frame, {piece.inside, piece.inside}}))[0]}}, {piece});
+    save({{piece.key, timed(space_.model_of({piece.frame, {piece.inside, piece.inside}}), piece.step)[0]}},
+         {piece});
   }
 
   void save(const std::map<std::string, measure::Timing>& timings, const std::vector<TimedPiece>& pieces) {
@@ -216,7 +220,7 @@ class Profiler {
   measure::DeviceProfile& profile_;
   const std::function<void(const ProfileProgress&)>& progress_;
   measure::Yardstick yardstick_;
-  std::map<int64_t, std::vector<TimedPiece>> blocks_;  // by width
+  std::map<std::pair<int64_t, bool>, std::vector<TimedPiece>> blocks_;  // by width, and whether at a step
   std::vector<TimedPiece> frames_;
   double work_ = 0, worked_ = 0;
   ProfileProgress progress_now_;
@@ -234,7 +238,8 @@ Cost ProfiledCosts::of_frame(const spec::Frame& frame) {
   const auto [at, is_new] = frames_.try_emplace(frame);
   if (is_new) {
     at->second = GraphCosts::of_frame(frame);
-    at->second.latency = latency_of(frame_key(space_, frame));
+    at->second.latency = latency_of(frame_key(space_, frame, false));
+    at->second.step = latency_of(frame_key(space_, frame, true));
   }
   return at->second;
 }
@@ -244,7 +249,9 @@ Cost ProfiledCosts::of_layer(int64_t width, const spec::Layer& layer) {
   if (is_new) {
     at->second = GraphCosts::of_layer(width, layer);
     for (const spec::Block& block : space_.blocks_of(layer)) {
-      if (!block.is_identity()) at->second.latency += latency_of(block_key(space_, width, block));
+      if (block.is_identity()) continue;
+      at->second.latency += latency_of(block_key(space_, width, block, false));
+      at->second.step += latency_of(block_key(space_, width, block, true));
     }
   }
   return at->second;

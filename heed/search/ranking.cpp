@@ -8,25 +8,34 @@
 namespace heed::search {
 
 Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, Sample& sample) {
-  std::vector<double> perplexity, score, latency;
+  std::vector<double> scores;
   const double begin = now_seconds();
+  for (const TableRow& row : rows) {
+    if (row.perplexity) scores.push_back(sample.score(proxy, row.recipe, row.length));
+  }
+  const double seconds = now_seconds() - begin;
+  Ranking ranking = rank(rows, proxy.name, std::move(scores));
+  ranking.seconds = seconds;
+  return ranking;
+}
+
+Ranking rank(const std::vector<TableRow>& rows, const std::string& proxy, std::vector<double> scores) {
+  std::vector<double> perplexity, latency;
   for (const TableRow& row : rows) {
     if (!row.perplexity) continue;
     perplexity.push_back(*row.perplexity);
-    score.push_back(sample.score(proxy, row.recipe, row.length));
     if (row.latency) latency.push_back(*row.latency);
   }
   Ranking ranking;
-  ranking.proxy = proxy.name;
-  ranking.seconds = now_seconds() - begin;
-  ranking.spearman = spearman_of_best(perplexity, score, 100);
+  ranking.proxy = proxy;
+  ranking.spearman = spearman_of_best(perplexity, scores, 100);
   for (const int64_t percent : kPercents) {
-    ranking.spearman_top.push_back(spearman_of_best(perplexity, score, percent));
-    ranking.common_ratio.push_back(common_ratio(perplexity, score, percent));
+    ranking.spearman_top.push_back(spearman_of_best(perplexity, scores, percent));
+    ranking.common_ratio.push_back(common_ratio(perplexity, scores, percent));
   }
   if (!latency.empty() && latency.size() == perplexity.size())
-    ranking.distance = distance_of_frontiers(perplexity, score, latency);
-  ranking.scores = std::move(score);
+    ranking.distance = distance_of_frontiers(perplexity, scores, latency);
+  ranking.scores = std::move(scores);
   return ranking;
 }
 

@@ -20,6 +20,8 @@ struct Ranking {
 
 // Of the rows with a perplexity.
 Ranking rank(const std::vector<TableRow>& rows, const Proxy& proxy, Sample& sample);
+// The same for scores that are known, one for each row with a perplexity.
+Ranking rank(const std::vector<TableRow>& rows, const std::string& proxy, std::vector<double> scores);
 
 // Models with their perplexities and the scores of each proxy: ranking.json of a folder.
 Json to_json(const std::vector<TableRow>& rows, const std::vector<Ranking>& rankings);

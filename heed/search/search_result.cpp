@@ -14,43 +14,54 @@ namespace fs = std::filesystem;
 std::string pareto_csv(const std::vector<FoundModel>& models) {
   std::string csv =
       "name,pick,score,decoder_params,total_params,predicted_ms,measured_ms,measured_low_ms,measured_high_ms,"
-      "planned_bytes,measured_bytes,spec\n";
+      "predicted_step_ms,step_ms,step_low_ms,step_high_ms,planned_bytes,measured_bytes,file_bytes,"
+      "trained_tokens,trained_bits_per_byte,spec\n";
+  const auto milliseconds = [](double predicted, const measure::Timing& t) {
+    return text(1e3 * predicted, ",", 1e3 * t.median, ",", 1e3 * t.low, ",", 1e3 * t.high, ",");
+  };
   for (const FoundModel& m : models) {
     std::string picks;
     for (const std::string& pick : m.picks) picks += (picks.empty() ? "" : "; ") + pick;
     const Cost& cost = m.predicted.cost;
-    csv += csv_cell(m.name) + "," + csv_cell(picks) + ",";
-    char numbers[320];
-    std::snprintf(numbers, sizeof numbers, "%.6g,%lld,%lld,%.4f,%.4f,%.4f,%.4f,%lld,%lld,", m.predicted.score,
-                  static_cast<long long>(cost.decoder), static_cast<long long>(cost.total),
-                  1e3 * cost.latency, 1e3 * m.measured.median, 1e3 * m.measured.low, 1e3 * m.measured.high,
-                  static_cast<long long>(m.planned), static_cast<long long>(m.resident));
-    csv += numbers + csv_cell(heed::to_json(m.model).dump()) + "\n";
+    csv += text(csv_cell(m.name), ",", csv_cell(picks), ",", m.predicted.score, ",", cost.decoder, ",",
+                cost.total, ",", milliseconds(cost.latency, m.measured),
+                milliseconds(cost.step, m.measured_step), m.planned, ",", m.resident, ",", cost.file(), ",");
+    csv += m.trained.empty() ? "," : text(m.trained.back().tokens, ",", m.trained.back().bits_per_byte);
+    csv += text(",", csv_cell(heed::to_json(m.model).dump()), "\n");
   }
   return csv;
 }
 
 std::string frontier_csv(const spec::Space& space, const std::vector<Evaluated>& frontier) {
-  std::string csv = "model,score,decoder_params,total_params,predicted_ms,planned_bytes\n";
+  std::string csv = "model,score,decoder_params,total_params,predicted_ms,predicted_step_ms,planned_bytes\n";
   for (const Evaluated& e : frontier)
-    csv += csv_cell(space.key_of(e.candidate)) + text(",", e.score, ",", e.cost.decoder, ",", e.cost.total,
-                                                      ",", 1e3 * e.cost.latency, ",", e.cost.memory(), "\n");
+    csv += text(csv_cell(space.key_of(e.candidate)), ",", e.score, ",", e.cost.decoder, ",", e.cost.total,
+                ",", 1e3 * e.cost.latency, ",", 1e3 * e.cost.step, ",", e.cost.memory(), "\n");
   return csv;
 }
 
 }  // namespace
 
 Json to_json(const FoundModel& m) {
+  Json trained = Json::array();
+  for (const Moment& moment : m.trained)
+    trained.push_back({{"tokens", moment.tokens}, {"bits_per_byte", moment.bits_per_byte}});
+  const auto seconds = [](const measure::Timing& t) {
+    return Json{{"median", t.median}, {"low", t.low}, {"high", t.high}};
+  };
   return {{"name", m.name},
           {"picks", m.picks},
           {"score", m.predicted.score},
           {"decoder_params", m.predicted.cost.decoder},
           {"total_params", m.predicted.cost.total},
           {"predicted_seconds", m.predicted.cost.latency},
-          {"measured_seconds",
-           {{"median", m.measured.median}, {"low", m.measured.low}, {"high", m.measured.high}}},
+          {"measured_seconds", seconds(m.measured)},
+          {"predicted_step_seconds", m.predicted.cost.step},
+          {"step_seconds", seconds(m.measured_step)},
           {"planned_bytes", m.planned},
           {"measured_bytes", m.resident},
+          {"file_bytes", m.predicted.cost.file()},
+          {"trained", trained},
           {"spec", heed::to_json(m.model)}};
 }
 
@@ -66,13 +77,26 @@ Json to_json(const SearchResult& r) {
           {"dominated", list(r.dominated)},
           {"dropped", list(r.dropped)},
           {"baselines", list(r.baselines)},
+          {"rivals", list(r.rivals)},
           {"seconds",
-           {{"profile", r.seconds_profile}, {"search", r.seconds_search}, {"measure", r.seconds_measure}}}};
+           {{"profile", r.seconds_profile},
+            {"fit", r.seconds_fit},
+            {"search", r.seconds_search},
+            {"measure", r.seconds_measure},
+            {"train", r.seconds_train},
+            {"compare", r.seconds_compare}}}};
 }
 
-spec::Recipe baseline_recipe(const spec::Space& space, const std::vector<Evaluated>& frontier,
-                             const std::string& name, const spec::ModelSpec& model) {
-  spec::Recipe recipe = space.recipe_of(frontier.at(0).candidate);
+FoundModel* SearchResult::recommended() {
+  for (FoundModel& model : models) {
+    if (!model.picks.empty() && model.picks[0] == kRecommended) return &model;
+  }
+  return nullptr;
+}
+
+spec::Recipe baseline_recipe(const spec::Space& space, const std::string& name,
+                             const spec::ModelSpec& model) {
+  spec::Recipe recipe = space.recipe_of({{space.width.front(), 0, 1, model.embedding.vocabulary}, {}});
   recipe.about = name + ", to compare with";
   recipe.model = model;
   return recipe;
@@ -84,14 +108,16 @@ void write_result(const fs::path& folder, const spec::Space& space, const std::v
   for (const FoundModel& m : result.models) {
     const Json recipe = spec::to_json(space.recipe_of(m.predicted.candidate));
     store::write_json_object(folder / "models" / (m.name + ".json"), recipe);
-    if (!m.picks.empty() && m.picks[0] == "best") store::write_json_object(folder / "pick", recipe);
+    if (!m.picks.empty() && m.picks[0] == kRecommended) store::write_json_object(folder / kPickFile, recipe);
   }
-  for (const FoundModel& m : result.baselines)
-    store::write_json_object(folder / "models" / (m.name + ".json"),
-                             spec::to_json(baseline_recipe(space, frontier, m.name, m.model)));
+  for (const auto* others : {&result.baselines, &result.rivals}) {
+    for (const FoundModel& m : *others)
+      store::write_json_object(folder / "models" / (m.name + ".json"),
+                               spec::to_json(baseline_recipe(space, m.name, m.model)));
+  }
   write_file(folder / "pareto.csv", pareto_csv(result.models));
   write_file(folder / "frontier.csv", frontier_csv(space, frontier));
-  store::write_json_object(folder / "search.json", to_json(result));
+  store::write_json_object(folder / kResultFile, to_json(result));
 }
 
 }  // namespace heed::search

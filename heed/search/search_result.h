@@ -7,8 +7,13 @@
 
 #include "heed/measure/timing.h"
 #include "heed/search/cost.h"
+#include "heed/search/worth/moment.h"
 
 namespace heed::search {
+
+inline constexpr const char* kResultFile = "search.json";
+inline constexpr const char* kRecommended = "best";  // the first of a model's picks
+inline constexpr const char* kPickFile = "pick";     // the recipe of the recommended model
 
 // One model of the result.
 struct FoundModel {
@@ -16,9 +21,15 @@ struct FoundModel {
   Evaluated predicted;
   spec::ModelSpec model;
   int64_t planned = 0;       // bytes, of the whole
-  measure::Timing measured;  // of the whole
+  measure::Timing measured;  // of the whole, for a prompt
   int64_t resident = 0;      // bytes the process grew by
   std::vector<std::string> picks;
+  std::vector<Moment> trained = {};    // what a finalist reached on the text
+  measure::Timing measured_step = {};  // of the whole, for one more token after the prompt
+
+  const measure::Timing& time(Objective objective) const {
+    return objective == Objective::kStep ? measured_step : measured;
+  }
 };
 
 struct SearchResult {
@@ -26,9 +37,14 @@ struct SearchResult {
   std::vector<FoundModel> dominated;  // measured not to be better than another in anything
   std::vector<FoundModel> dropped;    // measured beyond a limit
   std::vector<FoundModel> baselines;  // without limits
-  size_t evaluated = 0;               // candidates
-  size_t frontier = 0;                // of them on the frontier, by prediction
-  double seconds_profile = 0, seconds_search = 0, seconds_measure = 0;
+  std::vector<FoundModel> rivals;  // published arrangements, scaled to the latency of the recommended model
+  size_t evaluated = 0;            // candidates
+  size_t frontier = 0;             // of them on the frontier, by prediction
+  double seconds_profile = 0, seconds_fit = 0, seconds_search = 0, seconds_measure = 0, seconds_train = 0,
+         seconds_compare = 0;
+
+  // The recommended model; null if there is none.
+  FoundModel* recommended();
 };
 
 Json to_json(const FoundModel& model);
@@ -36,8 +52,7 @@ Json to_json(const FoundModel& model);
 Json to_json(const SearchResult& result);
 
 // A baseline is trained like the models it is compared with.
-spec::Recipe baseline_recipe(const spec::Space& space, const std::vector<Evaluated>& frontier,
-                             const std::string& name, const spec::ModelSpec& model);
+spec::Recipe baseline_recipe(const spec::Space& space, const std::string& name, const spec::ModelSpec& model);
 
 // pareto.csv, frontier.csv, search.json, models/*.json and, for the recommended one, the recipe `pick`.
 void write_result(const std::filesystem::path& folder, const spec::Space& space,

@@ -5,10 +5,19 @@
 #include <set>
 
 #include "heed/base/clock.h"
+#include "heed/base/units.h"
 #include "heed/search/block_table.h"
+#include "heed/search/finalists.h"
 #include "heed/search/frontier_measurer.h"
 #include "heed/search/infeasible.h"
+#include "heed/search/proxies/counts.h"
 #include "heed/search/records.h"
+#include "heed/search/rivals.h"
+#include "heed/search/strategies/exact.h"
+#include "heed/search/worth/law_file.h"
+#include "heed/search/worth/short_training.h"
+#include "heed/search/worth/valuation.h"
+#include "heed/search/worth/worth_run.h"
 #include "heed/spec/space_definition.h"
 #include "heed/store/json_file.h"
 #include "heed/store/run_folder.h"
@@ -19,12 +28,28 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSettings = "strategy_settings";
+constexpr size_t kFinalists = 8;
+constexpr double kSafeLatency = 0.97;  // of the limit, since predictions are off by a few percent
+constexpr int64_t kFinalistTokens = 1 << 16;
+constexpr const char* kFitFolder = "worth";
+
+bool by_law(const SearchRequest& request) { return proxies().find(request.proxy).by_law; }
+
+bool trains_finalists(const SearchRequest& request) {
+  return by_law(request) && !request.sample.data.empty() && request.finalists != 0.0;
+}
+
+Json or_null(const std::optional<double>& seconds) { return seconds ? Json(*seconds) : Json(); }
+
+int64_t tokens_of(const spec::TrainingSpec& training) { return training.steps * tokens_per_update(training); }
 
 Json config_of(const SearchRequest& r, const Json& settings) {
   Json limits = Json::object();
   if (std::isfinite(r.limits.latency)) limits["latency"] = r.limits.latency;
   if (r.limits.memory != INT64_MAX) limits["memory"] = r.limits.memory;
   if (r.limits.total != INT64_MAX) limits["parameters"] = r.limits.total;
+  if (std::isfinite(r.limits.step)) limits["step"] = r.limits.step;
+  if (r.limits.file != INT64_MAX) limits["file"] = r.limits.file;
   return {{"space", r.space.name},
           {spec::kSpaceDefinition, r.space.source},
           {"device", measure::this_device().fingerprint()},
@@ -34,13 +59,27 @@ Json config_of(const SearchRequest& r, const Json& settings) {
           {"keep", r.keep},
           {"baselines", r.baselines},
           {"limits", limits},
+          {"objective", enum_name(r.objective)},
           {"sample", heed::to_json(r.sample)},
+          {"train_tokens", tokens_of(r.space.training)},
+          {"law", r.law},
+          {"fit", or_null(r.fit)},
+          {"finalists", or_null(r.finalists)},
+          {"compare", r.compare},
           {kSettings, settings}};
 }
 
 // Earlier versions kept the settings of every strategy, as "settings".
 Json upgraded_config(const Json& before) {
   Json config = spec::with_space_definition(before);
+  if (!config.contains("law")) config["law"] = "";
+  if (!config.contains("objective")) config["objective"] = enum_name(Objective::kPrompt);
+  for (const char* seconds : {"fit", "finalists", "compare"}) {
+    if (!config.contains(seconds)) config[seconds] = 0.0;
+  }
+  if (!config.contains("train_tokens") && config.contains(spec::kSpaceDefinition))
+    config["train_tokens"] =
+        tokens_of(spec::read_space(config[spec::kSpaceDefinition], "config.json").training);
   if (!config.contains("settings") || !config.value("strategy", Json()).is_string()) return config;
   const StrategyEntry& strategy = strategies().find(config["strategy"]);
   const Json all = config["settings"];
@@ -61,17 +100,23 @@ class Search {
         space_(request_.space),
         strategy_(strategies().find(request.strategy)),
         settings_(strategy_.resolve(request.settings)),
-        proxy_(proxies().find(request.proxy)),
+        proxy_(proxies().find(request_.proxy)),
         folder_(request.folder, store::RunKind::kSearch, config_of(request, settings_), request.record,
                 upgraded_config),
         records_(request.folder),
         sample_(request.sample, request.folder / "cache"),
         database_(request.profile),
         profile_(database_, measure::this_device()),
-        costs_(space_, profile_) {}
+        costs_(space_, profile_),
+        valued_costs_(costs_, valuation_) {}
 
   SearchResult run() {
-    begin([&] { check_request(); });
+    begin([&] {
+      check_request();
+      if (trains_finalists(request_))
+        leave_out_vocabularies(request_.space, request_.sample.data, finalists_folder(request_.folder),
+                               [&](const std::string& sentence) { observer_.note(sentence); });
+    });
     double begun = now_seconds();
     const auto lap = [&](double& seconds) {
       seconds = now_seconds() - begun;
@@ -87,18 +132,67 @@ class Search {
       store::write_json_object(request_.folder / "blocks.json",
                                block_table(space_, profiled ? &profile_ : nullptr));
     lap(result_.seconds_profile);
+    if (by_law(request_)) begin([&] { find_law(profiled); });
+    lap(result_.seconds_fit);
     yardstick_.emplace();
     begin([&] { evaluate_all(); });
     lap(result_.seconds_search);
-    measure_frontier({request_, observer_, folder_, records_, sample_, costs_, *yardstick_}, frontier_,
-                     result_);
+    const MeasuringTools tools{
+        request_,   observer_, folder_, records_, sample_, costs_, valuation_ ? &*valuation_ : nullptr,
+        *yardstick_};
+    measure_frontier(tools, frontier_, finalists_, result_);
     lap(result_.seconds_measure);
+    if (!finalists_.empty()) train_finalists(request_, finalists_, peak_flops(), observer_, result_);
+    lap(result_.seconds_train);
+    if (request_.compare > 0) compare(tools, profile_, result_);
+    lap(result_.seconds_compare);
     folder_.check_in_place();
     write_result(request_.folder, space_, frontier_, result_);
     return std::move(result_);
   }
 
  private:
+  // The law that was asked for, or the space's, or one fitted to the text from there on.
+  void find_law(bool profiled) {
+    const auto value = [&](Law law) {
+      valuation_.emplace(request_.space, std::move(law), static_cast<double>(tokens_of(space_.training)));
+    };
+    value(request_.law.empty() ? prior_of(space_) : load_law(request_.law));
+    const double seconds = fits_law() ? seconds_to_fit(profiled) : 0;
+    if (seconds == 0) return;
+    observer_.note(
+        text("fitting a law of worth to ", request_.sample.data, ", in at most ", format_seconds(seconds)));
+    WorthSettings settings;
+    settings.tokens = std::min(settings.tokens, tokens_of(space_.training));
+    value(run_worth({request_.space, settings, seconds, request_.sample.data, request_.folder / kFitFolder,
+                     request_.record},
+                    observer_)
+              .law);
+  }
+
+  // From the profile, so that what is planned by it is the same when a search is resumed.
+  double peak_flops() const {
+    const double peak = profile_.peak_flops();
+    return peak > 0 ? peak : measure::peak_flops();
+  }
+
+  bool fits_law() const {
+    return request_.fit != 0.0 && !request_.sample.data.empty() && request_.law.empty();
+  }
+
+  double seconds_to_fit(bool profiled) {
+    if (request_.fit) return *request_.fit;
+    const fs::path begun = request_.folder / kFitFolder / "config.json";
+    if (fs::exists(begun)) return store::read_json_object(begun).value("budget", 0.0);
+    if (!profiled) return 0;
+    // That nothing fits is better known before.
+    const std::vector<Evaluated> best = exact_best(problem());
+    if (best.empty()) throw explain_infeasible(problem(), strategy_);
+    const auto highest = std::ranges::max_element(best, {}, &Evaluated::score);
+    return usual_fit(
+        measure::training_seconds(training_flops(highest->cost.total, space_.training), peak_flops()));
+  }
+
   // The next attempt will have other limits, and may use the same folder unless models were evaluated in it.
   void begin(const std::function<void()>& body) {
     folder_.begin(body, [this] { return records_.evaluated() > 0; });
@@ -106,13 +200,32 @@ class Search {
 
   // Everything that can be refused is checked before the device is profiled.
   void check_request() {
-    if (strategy_.needs_counted_score && !proxy_.of_counts)
+    if (strategy_.needs_counted_score && !is_counted())
       throw usage_error("search: ", strategy_.name, " needs a proxy that follows from the sizes, such as ",
-                        SearchRequest().proxy, "; ", proxy_.name, " works with --strategy ",
+                        effective_params_proxy().name, "; ", proxy_.name, " works with --strategy ",
                         strategy_for_any_score());
-    sample_.check(proxy_);
+    if (!proxy_.by_law) sample_.check(proxy_);
+    const bool fitted = request_.fit.value_or(0) > 0;
+    if (proxy_.by_law && request_.law.empty() && space_.law.empty() && !fitted)
+      throw usage_error(
+          "search: space ", space_.name,
+          " has no law of worth; give one with --law, which `heed worth` fits to a text, or a text "
+          "and a time for that with --data and --fit");
+    if (fitted && (!proxy_.by_law || !fits_law()))
+      throw usage_error(
+          "search: a law is fitted to a text if none is given; give --fit with --data TEXT, and without "
+          "--law "
+          "and --proxy");
+    const bool trained = proxy_.by_law && !request_.sample.data.empty();
+    if (!trained && (request_.finalists.value_or(0) > 0 || request_.compare > 0))
+      throw usage_error(
+          "search: finalists, and what they are compared with, are trained on a text and chosen by a law; "
+          "give "
+          "--data TEXT, and --law if the space has none");
+    if (request_.compare > 0 && request_.measure_all)
+      throw usage_error("search: --compare needs the profile; leave out --measure-all");
     const Limits& l = request_.limits;
-    if (!(l.latency > 0) || l.memory < 1 || l.total < 1)
+    if (!(l.latency > 0) || !(l.step > 0) || l.memory < 1 || l.total < 1 || l.file < 1)
       throw usage_error("search: a limit of 0 or less leaves no model; give positive ones");
   }
 
@@ -123,9 +236,12 @@ class Search {
     return "";
   }
 
-  double score(const spec::Frame& frame, int64_t decoder, int64_t total) const {
-    if (!proxy_.of_counts) return static_cast<double>(decoder);  // any order is enough to say what fits
-    return proxy_.of_counts(decoder, total, frame.width,
+  bool is_counted() const { return proxy_.of_counts || proxy_.by_law; }
+
+  double score(const spec::Frame& frame, const Cost& cost) const {
+    if (valuation_) return valuation_->score(frame, cost.worth);
+    if (!proxy_.of_counts) return static_cast<double>(cost.decoder);  // any order is enough to say what fits
+    return proxy_.of_counts(cost.decoder, cost.total, frame.width,
                             frame.embedding_width ? frame.embedding_width : frame.width);
   }
 
@@ -134,11 +250,16 @@ class Search {
   }
 
   Cost cost_of(const spec::Candidate& candidate) {
-    if (!request_.measure_all) return costs_.of(candidate);
+    if (!request_.measure_all) return valued_costs_.of(candidate);
     Cost cost = costs_.planned(candidate);
-    const measure::WholeTiming whole =
-        measure::time_whole(*yardstick_, space_.model_of(candidate), space_.length);
-    cost.latency = scaled(whole.timing, costs_.reference()).median;
+    if (valuation_) cost.worth = valuation_->of(candidate);
+    const auto timed = [&](bool step) {
+      const measure::WholeTiming whole =
+          measure::time_whole(*yardstick_, space_.model_of(candidate), {space_.length, step});
+      return scaled(whole.timing, costs_.reference()).median;
+    };
+    cost.latency = timed(false);
+    cost.step = timed(true);
     return cost;
   }
 
@@ -146,8 +267,8 @@ class Search {
     if (const auto known = records_.find(space_.key_of(candidate), candidate)) return *known;
     const Cost cost = cost_of(candidate);
     return {candidate, cost,
-            proxy_.of_counts ? score(candidate.frame, cost.decoder, cost.total)
-                             : sample_.score(proxy_, space_.recipe_of(candidate), space_.length)};
+            is_counted() ? score(candidate.frame, cost)
+                         : sample_.score(proxy_, space_.recipe_of(candidate), space_.length)};
   }
 
   void record(const std::vector<Evaluated>& batch) {
@@ -166,14 +287,12 @@ class Search {
   SearchProblem problem() {
     return {space_,
             request_.limits,
-            costs_,
+            valued_costs_,
             [this](double share) {
               observer_.searching_share(share);
               observer_.check_stop();
             },
-            [this](const spec::Frame& frame, int64_t decoder, int64_t total) {
-              return score(frame, decoder, total);
-            },
+            [this](const spec::Frame& frame, const Cost& cost) { return score(frame, cost); },
             [this](const spec::Candidate& candidate) {
               if (!request_.measure_all) return inside(costs_.of(candidate));
               if (!inside(costs_.planned(candidate))) return false;  // not worth timing
@@ -182,7 +301,9 @@ class Search {
               const Evaluated e = evaluate(candidate);
               record({e});
               return inside(e.cost);
-            }};
+            },
+            valuation_ ? Gains::kWorth : Gains::kDecoder,
+            request_.objective};
   }
 
   void evaluate_all() {
@@ -213,11 +334,17 @@ class Search {
                 "search: none of the models measured fits the limits; loosen them. Without --measure-all and "
                 "with --strategy exact heed says which one is in the way")
           : explain_infeasible(problem(), strategy_);
-    for (const size_t i : front(all_)) frontier_.push_back(all_[i]);
+    for (const size_t i : front(all_, FrontRule::kNonDominated, request_.objective))
+      frontier_.push_back(all_[i]);
     result_.frontier = frontier_.size();
+    if (trains_finalists(request_)) {
+      SearchProblem safe = problem();
+      safe.limits.latency *= kSafeLatency, safe.limits.step *= kSafeLatency;
+      finalists_ = promising(safe, kFinalists);
+    }
   }
 
-  const SearchRequest& request_;
+  SearchRequest request_;
   SearchObserver& observer_;
   const spec::Space& space_;
   const StrategyEntry& strategy_;
@@ -229,18 +356,35 @@ class Search {
   store::Database database_;
   measure::DeviceProfile profile_;
   ProfiledCosts costs_;
+  std::optional<Valuation> valuation_;  // if the proxy is a law
+  ValuedCosts valued_costs_;
   std::optional<measure::Yardstick> yardstick_;
-  std::vector<Evaluated> all_, frontier_;
+  std::vector<Evaluated> all_, frontier_, finalists_;
   std::set<std::string> seen_;  // keys of all_
   SearchResult result_;
 };
 
 }  // namespace
 
+SearchRequest resolved(SearchRequest request) {
+  const bool worth = !request.law.empty() || !request.space.law.empty() || request.fit.value_or(0) > 0;
+  if (request.proxy.empty()) request.proxy = worth ? worth_proxy().name : effective_params_proxy().name;
+  if (request.train_tokens > 0) {
+    spec::Recipe recipe;
+    recipe.training = request.space.training;
+    request.space.training = for_tokens(recipe, request.train_tokens).training;
+  }
+  // Finalists are evaluated often.
+  int64_t& evaluated = request.space.training.evaluate_tokens;
+  if (trains_finalists(request) && evaluated == 0) evaluated = kFinalistTokens;
+  return request;
+}
+
 SearchResult run_search(const SearchRequest& request, SearchObserver& observer) {
   validate(request.sample);
   check_positive("keep", request.keep);
-  return Search(request, observer).run();
+  const SearchRequest whole = resolved(request);
+  return Search(whole, observer).run();
 }
 
 }  // namespace heed::search

@@ -7,24 +7,11 @@
 #include "heed/base/csv.h"
 #include "heed/base/files.h"
 #include "heed/search/strategies/genes.h"
-#include "heed/train/resuming.h"
 
 namespace heed::search {
 namespace {
 
 constexpr int64_t kMostAttempts = 20000;
-
-class Observer : public train::RunObserver {
- public:
-  explicit Observer(TrainedModelsObserver& outer) : outer_(outer) {}
-  void note(const std::string& sentence) override { outer_.note(sentence); }
-  void step(const train::StepReport& report) override { outer_.step(report); }
-  void evaluated(int64_t, const train::Score&, double, bool) override {}
-  bool stop() override { return outer_.stop(); }
-
- private:
-  TrainedModelsObserver& outer_;
-};
 
 std::vector<spec::Candidate> draw_models(const TrainedModelsRequest& request) {
   const spec::Space& space = request.space;
@@ -49,9 +36,19 @@ std::vector<spec::Candidate> draw_models(const TrainedModelsRequest& request) {
 
 }  // namespace
 
-std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedModelsObserver& observer) {
+std::vector<TableRow> train_models(const TrainedModelsRequest& request, ShortTrainingObserver& observer) {
   if (request.models < 2)
     throw usage_error("rank: --models is ", request.models, "; a ranking needs 2 or more");
+  std::vector<ShortTraining> models;
+  for (const spec::Candidate& candidate : draw_models(request)) {
+    char name[16];
+    std::snprintf(name, sizeof name, "m%03zu", models.size() + 1);
+    models.push_back({name, request.space.recipe_of(candidate)});
+    models.back().recipe.name = name;
+    models.back().work = static_cast<double>(model::count_parameters(models.back().recipe.model).total);
+  }
+  train_shortly(models, request.data, request.folder, request.record, {}, observer);
+
   const bool per_byte = request.space.vocabulary.size() > 1;
   std::vector<TableRow> rows;
   std::vector<std::string> settings = {"arch", "width", "embedding_width", "division", "vocabulary"};
@@ -59,26 +56,15 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedM
   std::string csv = "id";
   for (const std::string& setting : settings) csv += "," + setting;
   csv += ",tgt_len,valid_ppl,spec\n";
-  for (const spec::Candidate& candidate : draw_models(request)) {
-    char name[16];
-    std::snprintf(name, sizeof name, "m%03zu", rows.size() + 1);
-    observer.begin(static_cast<int64_t>(rows.size()), request.space.key_of(candidate));
-    train::RunRequest run;
-    run.recipe = request.space.recipe_of(candidate);
-    run.recipe.name = name;
-    run.data = request.data;
-    run.folder = request.folder / name;
-    run.record = request.record;
-    Observer inner(observer);
-    const train::RunResult result = train::run_training(run, inner);
-    if (!result.finished) throw train::interrupted_run();
+  for (const ShortTraining& model : models) {
     TableRow row;
-    row.id = name;
-    row.recipe = run.recipe;
+    row.id = model.name;
+    row.recipe = model.recipe;
     row.length = request.space.length;
-    const double nats =
-        per_byte && result.bytes_per_token > 0 ? result.best / result.bytes_per_token : result.best;
-    if (result.best_step > 0) row.perplexity = std::exp(nats);
+    if (!model.moments.empty()) {
+      const double bits = std::ranges::min(model.moments, {}, &Moment::bits_per_byte).bits_per_byte;
+      row.perplexity = std::exp2(per_byte ? bits : bits * model.bytes_per_token);
+    }
     const Json spec = to_json(row.recipe.model);
     csv += csv_cell(row.id);
     for (const std::string& key : settings)

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "heed/search/model_table.h"
+#include "heed/search/worth/short_training.h"
 #include "heed/spec/space.h"
-#include "heed/train/run.h"
 
 namespace heed::search {
 
@@ -18,15 +18,9 @@ struct TrainedModelsRequest {
   Json record;
 };
 
-class TrainedModelsObserver : public train::ResumableObserver {
- public:
-  virtual void begin(int64_t model, const std::string& key) = 0;
-  virtual void step(const train::StepReport& report) = 0;
-};
-
 // One row each, and all of them in models.csv of the folder. Every model is a run in it that resumes where it
 // was interrupted. If vocabularies differ, perplexities are per byte. Throws an interrupted Error when
 // stopped.
-std::vector<TableRow> train_models(const TrainedModelsRequest& request, TrainedModelsObserver& observer);
+std::vector<TableRow> train_models(const TrainedModelsRequest& request, ShortTrainingObserver& observer);
 
 }  // namespace heed::search

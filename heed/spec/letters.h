@@ -77,6 +77,7 @@ struct Block {
   bool is_identity() const { return letter_row(letter).identity; }
   int64_t operator[](std::string_view size) const { return sizes[size]; }
   Attention attention() const { return letter_row(letter).attention; }
+  bool operator==(const Block&) const = default;
 };
 
 // "self-attention, heads 8".

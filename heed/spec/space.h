@@ -4,6 +4,7 @@
 // letters with its own sizes (letters.h).
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Space {
   std::vector<std::string> published;
   Json source;           // everything the file says
   int64_t length = 192;  // tokens of the segment that is timed
+  std::string law;       // of worth, that ranks its models if no other is given; "" for none
   ModelSpec model;       // what all models share
   DataSpec data;         // copied into the recipes of the models found
   TrainingSpec training;
@@ -76,8 +78,11 @@ struct Space {
 };
 
 Space read_space(const Json& json, const std::string& what);
-// From a file, or by name from the folder of spaces. HEED_SPACES overrides the folder.
-Space load_space(const std::string& name_or_path);
+// The folder of spaces and their laws. HEED_SPACES overrides it.
+std::filesystem::path spaces_folder();
+// From a file, or by name from the folder of spaces. `genes` replaces values of its [genes], in TOML:
+// "vocabulary = 256, width = [128, 256]".
+Space load_space(const std::string& name_or_path, const std::string& genes = "");
 std::vector<std::string> space_names();
 
 }  // namespace heed::spec

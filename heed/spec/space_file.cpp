@@ -19,8 +19,6 @@ constexpr int64_t kMostValues = 4096;  // of one gene; far above any real space
 constexpr int64_t kMostLayers = 1024;
 constexpr double kMostTried = 1 << 16, kMostOptions = 1 << 22;
 
-fs::path spaces_folder() { return shared_folder("spaces", "HEED_SPACES"); }
-
 int64_t whole(const Json& json, const std::string& what) {
   if (!json.is_number_integer() || (json.is_number_unsigned() && json.get<uint64_t>() > INT64_MAX))
     throw usage_error(what, " must be a whole number, it is ", json.dump());
@@ -154,6 +152,8 @@ void refuse_too_many(const Space& space, const std::string& what) {
 
 }  // namespace
 
+fs::path spaces_folder() { return shared_folder("spaces", "HEED_SPACES"); }
+
 Space read_space(const Json& json, const std::string& what) {
   if (!json.is_object()) throw usage_error(what, ": a space is a table with [model] and [genes]");
   Space space;
@@ -162,6 +162,10 @@ Space read_space(const Json& json, const std::string& what) {
   if (const Json* about = read.find("about")) {
     if (!about->is_string()) throw usage_error(what, ": about must be text");
     space.about = *about;
+  }
+  if (const Json* law = read.find("law")) {
+    if (!law->is_string()) throw usage_error(what, ": law must be the name of a law of worth");
+    space.law = *law;
   }
   if (const Json* published = read.find("published")) {
     if (!published->is_array()) throw usage_error(what, ": published must be a list of sentences");
@@ -224,7 +228,7 @@ Space read_space(const Json& json, const std::string& what) {
   return space;
 }
 
-Space load_space(const std::string& name_or_path) {
+Space load_space(const std::string& name_or_path, const std::string& genes) {
   const bool named = name_or_path.find_first_of("./") == std::string::npos;
   const fs::path path = named ? spaces_folder() / (name_or_path + ".toml") : fs::path(name_or_path);
   if (named && !fs::exists(path)) {
@@ -236,7 +240,15 @@ Space load_space(const std::string& name_or_path) {
   std::ifstream in(path, std::ios::binary);
   if (!in || fs::is_directory(path)) throw usage_error("cannot read ", path.string());
   const std::string content{std::istreambuf_iterator<char>(in), {}};
-  Space space = read_space(parse_toml(content, path.string()), path.string());
+  Json source = parse_toml(content, path.string());
+  std::string what = path.string();
+  if (!genes.empty()) {
+    const std::string given = "--genes '" + genes + "'";
+    const Json table = parse_toml("genes = {" + genes + "}", given).at("genes");
+    for (const auto& [gene, values] : table.items()) source["genes"][gene] = values;
+    what += " with " + given;
+  }
+  Space space = read_space(source, what);
   space.name = path.stem();
   return space;
 }

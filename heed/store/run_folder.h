@@ -18,7 +18,7 @@
 namespace heed::store {
 
 // The kind of a run: the verb that made its folder.
-enum class RunKind { kTrain, kSearch, kSupernet, kRank };
+enum class RunKind { kTrain, kSearch, kSupernet, kRank, kWorth };
 
 }  // namespace heed::store
 
@@ -28,7 +28,8 @@ struct EnumNames<store::RunKind> {
   static constexpr std::pair<store::RunKind, const char*> names[] = {{store::RunKind::kTrain, "train"},
                                                                      {store::RunKind::kSearch, "search"},
                                                                      {store::RunKind::kSupernet, "supernet"},
-                                                                     {store::RunKind::kRank, "rank"}};
+                                                                     {store::RunKind::kRank, "rank"},
+                                                                     {store::RunKind::kWorth, "worth"}};
 };
 }  // namespace heed
 

@@ -9,7 +9,6 @@
 #include "heed/store/model_folder.h"
 #include "heed/train/resuming.h"
 #include "heed/train/tasks.h"
-#include "heed/train/text_run.h"
 #include "heed/train/training.h"
 
 namespace heed::train {
@@ -46,8 +45,9 @@ class Run {
   Run(const RunRequest& request, RunObserver& observer)
       : request_(request),
         observer_(observer),
-        text_(store::RunKind::kTrain, request.recipe, request.data, request.folder,
-              [&](const std::string& sentence) { observer.note(sentence); }),
+        text_(
+            store::RunKind::kTrain, request.recipe, request.data, request.folder,
+            [&](const std::string& sentence) { observer.note(sentence); }, request.shared),
         recipe_(text_.recipe()) {
     text_.open(
         spec::to_json(recipe_), request.record,
@@ -59,16 +59,17 @@ class Run {
 
   RunResult run() {
     const int64_t first = progress_.step, steps = recipe_.training.steps;
+    const int64_t end = request_.stop_after > 0 ? std::min(steps, request_.stop_after) : steps;
     RunClock clock(first, request_.save_seconds);
     bool stopped = false;
     if (progress_.owed) {
       stopped = !evaluate();
       if (!stopped) save();
     }
-    while (progress_.step < steps && is_patient() && !stopped) {
+    while (progress_.step < end && is_patient() && !stopped) {
       step(clock);
       const int64_t every = recipe_.training.evaluate_every;
-      const bool last = progress_.step == steps;
+      const bool last = progress_.step == end;
       if (last || (every > 0 && progress_.step % every == 0)) stopped = !evaluate();
       const bool late = request_.max_seconds > 0 && clock.seconds() > request_.max_seconds;
       stopped = stopped || (!last && is_patient() && (late || observer_.stop()));
@@ -77,7 +78,7 @@ class Run {
         clock.saved();
       }
     }
-    if (stopped) return result(false, first, clock);
+    if (stopped || (progress_.step < steps && is_patient())) return result(false, first, clock);
     if (!scorer_) save_model();  // without a valid part the last is the best
     return result(true, first, clock);
   }

@@ -9,6 +9,7 @@
 #include "heed/spec/recipe.h"
 #include "heed/train/evaluation.h"
 #include "heed/train/resuming.h"
+#include "heed/train/text_run.h"
 
 namespace heed::train {
 
@@ -16,7 +17,9 @@ struct RunRequest {
   spec::Recipe recipe;
   std::filesystem::path data;
   std::filesystem::path folder;
+  SharedText shared = {};
   double max_seconds = 0;          // stop after this time, 0 for no limit
+  int64_t stop_after = 0;          // stop, evaluated, after this many updates in all; 0 for the recipe's
   double save_seconds = 120;       // between checkpoints
   DType save_dtype = DType::kF32;  // of the weights in the model folder: f32, f16 or bf16
   Json record = Json::object();    // what run.json should say besides seeds and data
@@ -41,7 +44,7 @@ class RunObserver : public ResumableObserver {
 
 struct RunResult {
   int64_t first = 0, step = 0;  // updates made before this call, and after it
-  bool finished = false;        // false: stopped or out of time; the same command resumes it
+  bool finished = false;        // false: stopped before the recipe's last update; the same command resumes
   double best = 0;              // metric that decides, on the valid part; 0 if there is none
   int64_t best_step = 0;
   double seconds = 0;          // of this call

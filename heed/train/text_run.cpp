@@ -21,16 +21,23 @@ Json text_record(const CorpusTokens& tokens, const fs::path& data) {
 }
 
 CorpusTokens opened(store::RunKind kind, const spec::Recipe& recipe, const fs::path& data,
-                    const fs::path& folder) {
+                    const fs::path& folder, const SharedText& shared) {
   store::check_run_kind(folder, kind);  // before tokens are written there
-  return open_tokens(recipe.data, data, folder / "tokenizer.json", folder / "cache");
+  const fs::path own = folder / "tokenizer.json";
+  return open_tokens(recipe.data, data, shared.tokenizer.empty() || fs::exists(own) ? own : shared.tokenizer,
+                     shared.cache.empty() ? folder / "cache" : shared.cache);
 }
 
 }  // namespace
 
 TextRun::TextRun(store::RunKind kind, const spec::Recipe& recipe, const fs::path& data,
-                 const fs::path& folder, const std::function<void(const std::string&)>& note)
-    : kind_(kind), data_(data), path_(folder), recipe_(recipe), tokens_(opened(kind, recipe, data, folder)) {
+                 const fs::path& folder, const std::function<void(const std::string&)>& note,
+                 const SharedText& shared)
+    : kind_(kind),
+      data_(data),
+      path_(folder),
+      recipe_(recipe),
+      tokens_(opened(kind, recipe, data, folder, shared)) {
   for (const std::string& sentence : tokens_.corpus.notes()) note(sentence);
   if (recipe_.model.embedding.vocabulary == tokens_.tokenizer->size()) return;
   note(text("the text has a vocabulary of ", tokens_.tokenizer->size(), "; the recipe's ",

@@ -11,12 +11,19 @@
 
 namespace heed::train {
 
+// Files that several runs on the same text share.
+struct SharedText {
+  std::filesystem::path tokenizer;  // the vocabulary of a new run; learned from the text if empty
+  std::filesystem::path cache;      // folder of the tokens; the run's own if empty
+};
+
 class TextRun {
  public:
   // Opens the text with the vocabulary in the folder, if it already exists, and gives the recipe's model that
   // many words. `note` gets messages for the user. Throws if the folder is of another kind of run.
   TextRun(store::RunKind kind, const spec::Recipe& recipe, const std::filesystem::path& data,
-          const std::filesystem::path& folder, const std::function<void(const std::string&)>& note);
+          const std::filesystem::path& folder, const std::function<void(const std::string&)>& note,
+          const SharedText& shared = {});
 
   // Opens the folder (store/run_folder.h). `prepare` does what may still throw; if it does, or if the run
   // was begun with another text, a new folder is emptied.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "heed/base/cgroup.h"
 #include "heed/base/fields.h"
@@ -129,6 +130,23 @@ TEST(Threads, StayWithinTheLimitAndCoverEverything) {
       EXPECT_EQ(seen, std::vector<int>(static_cast<size_t>(n), 2));
     }
   }
+  set_thread_count(available_threads());
+}
+
+TEST(Threads, OneThreadHoldsForItsThreadAlone) {
+  set_thread_count(3);
+  {
+    const OneThread one;
+    EXPECT_EQ(thread_count(), 1);
+    EXPECT_EQ(omp_get_max_threads(), 1);
+    { const OneThread nested; }
+    EXPECT_EQ(thread_count(), 1);
+    int elsewhere = 0;
+    std::jthread([&] { elsewhere = thread_count(); }).join();
+    EXPECT_EQ(elsewhere, 3);
+  }
+  EXPECT_EQ(thread_count(), 3);
+  EXPECT_EQ(omp_get_max_threads(), 3);
   set_thread_count(available_threads());
 }
 

@@ -86,7 +86,10 @@ export async function close(page) {
 }
 
 export const by = (page, testid) => page.locator(`[data-testid="${testid}"]`);
-export const show = (page, view) => by(page, `tab-${view}`).click();
+export async function show(page, view) {
+  await by(page, `tab-${view}`).click();
+  await page.locator(`[data-testid="tab-${view}"][aria-current="page"]`).waitFor();
+}
 export const rows_shown = async (page) => Number(await page.locator("#row-count").getAttribute("data-rows"));
 
 // Programs that tests begin; those that a failed test leaves behind are ended, or node would wait for them.

@@ -13,24 +13,27 @@ TEST_F(Verbs, DeviceMeasuresOnceAndShows) {
   const Outcome first = heed("device " + space + profile + " --check 3 --json");
   ASSERT_EQ(first.code, 0) << first.output;
   const Json json = Json::parse(first.out);
-  EXPECT_EQ(json["pieces"].size(), 8u);  // for each width: attention, two inner widths, the frame
-  const Json& check = json["check"];
-  ASSERT_EQ(check["models"].size(), 3u);
-  // By hand: the middle one of three ratios, and of what is left when all are divided by it.
-  std::vector<double> ratios, errors, apart;
-  for (const Json& model : check["models"])
-    ratios.push_back(model["measured"].get<double>() / model["predicted"].get<double>());
-  std::sort(ratios.begin(), ratios.end());
-  for (const double ratio : ratios) {
-    errors.push_back(std::abs(1 / ratio - 1));
-    apart.push_back(std::abs(ratios[1] / ratio - 1));
+  // For each width attention, two inner widths and the frame, at a prompt and at a step.
+  EXPECT_EQ(json["pieces"].size(), 16u);
+  for (const char* at : {"prompt", "step"}) {
+    const Json& check = json["check"][at];
+    ASSERT_EQ(check["models"].size(), 3u);
+    // By hand: the middle one of three ratios, and of what is left when all are divided by it.
+    std::vector<double> ratios, errors, apart;
+    for (const Json& model : check["models"])
+      ratios.push_back(model["measured"].get<double>() / model["predicted"].get<double>());
+    std::sort(ratios.begin(), ratios.end());
+    for (const double ratio : ratios) {
+      errors.push_back(std::abs(1 / ratio - 1));
+      apart.push_back(std::abs(ratios[1] / ratio - 1));
+    }
+    std::sort(errors.begin(), errors.end());
+    std::sort(apart.begin(), apart.end());
+    EXPECT_NEAR(check["drift"], ratios[1], 1e-9);
+    EXPECT_NEAR(check["median_error"], errors[1], 1e-9);
+    EXPECT_NEAR(check["p95_error"], errors[2], 1e-9);
+    EXPECT_NEAR(check["median_error_apart_from_drift"], apart[1], 1e-9);
   }
-  std::sort(errors.begin(), errors.end());
-  std::sort(apart.begin(), apart.end());
-  EXPECT_NEAR(check["drift"], ratios[1], 1e-9);
-  EXPECT_NEAR(check["median_error"], errors[1], 1e-9);
-  EXPECT_NEAR(check["p95_error"], errors[2], 1e-9);
-  EXPECT_NEAR(check["median_error_apart_from_drift"], apart[1], 1e-9);
   EXPECT_FALSE(json["device"]["cpu"].get<std::string>().empty());
   const Outcome shown = heed("device" + profile);
   EXPECT_TRUE(contains(shown, "frame")) << shown.out;

@@ -34,6 +34,15 @@ TEST_F(Searching, FindsModelsThatTrain) {
   EXPECT_EQ(heed("describe " + path("run/models/transformer-xl-4-layers.json")).code, 0);
   const Outcome trained = heed("train " + path("run/pick") + " --data " + text() + " -o " + path("trained"));
   EXPECT_EQ(trained.code, 0) << trained.output;
+  for (const Json& model : models) {
+    EXPECT_GT(model["predicted_step_seconds"], 0);
+    EXPECT_GT(model["step_seconds"]["median"], 0);
+    if (model["picks"].empty() || model["picks"][0] != "best") continue;
+    const auto bytes =
+        static_cast<int64_t>(std::filesystem::file_size(path("trained/model/model.safetensors")));
+    EXPECT_LE(bytes, model["file_bytes"].get<int64_t>());
+    EXPECT_GE(bytes, 4 * model["total_params"].get<int64_t>());
+  }
 }
 
 TEST_F(Searching, ScoresModelsOnAText) {
@@ -62,6 +71,10 @@ TEST_F(Searching, SaysWhichLimitIsInTheWay) {
   EXPECT_EQ(heed(command("a", "--max-latency 1s --keep 2 --no-baselines")).code, 0);  // in the same folder
   refuses(command("b", "--max-memory 9K"), 3, "the limit on memory is in the way. The nearest: ");
   refuses(command("c", "--max-parameters 10"), 3, "the limit on parameters is in the way. The nearest: ");
+  refuses(command("c", "--max-step-latency 1us"), 3,
+          "the limit on the latency of a step is in the way. The nearest: ");
+  refuses(command("c", "--max-file 1KiB"), 3, "the limit on the file is in the way. The nearest: ");
+  refuses(command("c", "--objective soon"), 2, "soon");
   refuses(command("d", "--max-parameters 10 --max-latency 1us"), 3,
           "loosen them all. The smallest: 16/0/1/256");
   for (const char* other : {"--strategy random", "--strategy evolution --proxy flops"})
@@ -106,7 +119,7 @@ TEST_F(Searching, GoesOnOnlyWithTheSameSpaceAndThreads) {
 
 TEST_F(Searching, CountsAModelOnce) {
   const Outcome outcome =
-      heed(command("run", "--strategy random --samples 3000 --keep 100 --no-baselines --json"));
+      heed(command("run", "--strategy random --samples 3000 --keep 20 --no-baselines --json"));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   const Json json = Json::parse(outcome.out);
   EXPECT_LE(json["evaluated"], 1200);  // as many as there are
@@ -124,14 +137,36 @@ TEST_F(Searching, CountsAModelOnce) {
 
 TEST_F(Searching, KeepsWithinLimits) {
   const Outcome outcome =
-      heed(command("run", "--max-memory 150KiB --max-parameters 20K --keep 4 --no-baselines --json"));
+      heed(command("run",
+                   "--max-memory 150KiB --max-parameters 20K --max-file 120KiB --max-step-latency 10s "
+                   "--keep 4 --no-baselines --json"));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   const Json json = Json::parse(outcome.out);
   EXPECT_FALSE(json["models"].empty());
   for (const Json& model : json["models"]) {
     EXPECT_LE(model["planned_bytes"], 150 << 10);
     EXPECT_LE(model["total_params"], 20000);
+    EXPECT_LE(model["file_bytes"], 120 << 10);
+    EXPECT_LE(model["step_seconds"]["median"], 10);
   }
+}
+
+// The frontier of steps: no model of it has a worse score and a slower step than another.
+TEST_F(Searching, StepsMayBeTheObjective) {
+  const Outcome outcome = heed(command("run", "--objective step --keep 5 --no-baselines --json"));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Csv csv(content(path("run/frontier.csv")), "frontier.csv");
+  ASSERT_GT(csv.rows(), 1u);
+  for (size_t a = 0; a < csv.rows(); ++a) {
+    for (size_t b = 0; b < csv.rows(); ++b)
+      EXPECT_FALSE(csv.number(a, "score") < csv.number(b, "score") &&
+                   csv.number(a, "predicted_step_ms") > csv.number(b, "predicted_step_ms") &&
+                   csv.number(a, "planned_bytes") > csv.number(b, "planned_bytes"))
+          << a << " " << b;
+  }
+  const Json models = Json::parse(outcome.out)["models"];
+  for (size_t i = 1; i < models.size(); ++i)
+    EXPECT_LE(models[i - 1]["step_seconds"]["median"], models[i]["step_seconds"]["median"]);
 }
 
 // A profile that is too good to be true: sums are a third of what models take.

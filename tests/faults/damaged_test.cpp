@@ -110,8 +110,8 @@ TEST_F(Damaged, Model) {
 TEST_F(Damaged, Tokens) {
   do_whole(Work::kRank);
   std::vector<std::string> caches;
-  for (const auto& entry : fs::directory_iterator(path(whole(Work::kRank) + "/m001/cache")))
-    caches.push_back("m001/cache/" + entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(path(whole(Work::kRank) + "/cache")))
+    caches.push_back("cache/" + entry.path().filename().string());
   ASSERT_GE(caches.size(), 2u);
   for (const std::string& cache : caches) {
     for_each_damage(whole(Work::kRank), cache, rounds(1), [&] {

@@ -19,16 +19,17 @@ TEST(PieceKey, IsReadBack) {
   }
   std::set<std::string> keys;
   for (const spec::ModelSpec& model : models) {
-    for (const int64_t length : {1, 192}) {
-      const std::string key = piece_key(model, length);
+    for (const Work& work : {Work{1}, Work{192}, Work{192, true}}) {
+      const std::string key = piece_key(model, work);
       const Piece piece = piece_of(key);
       EXPECT_EQ(to_json(piece.model), to_json(model)) << key;
-      EXPECT_EQ(piece.length, length) << key;
-      EXPECT_EQ(piece_key(piece.model, piece.length), key);
+      EXPECT_EQ(piece.work.length, work.length) << key;
+      EXPECT_EQ(piece.work.step, work.step) << key;
+      EXPECT_EQ(piece_key(piece.model, piece.work), key);
       keys.insert(key);
     }
   }
-  EXPECT_EQ(keys.size(), 2 * models.size());
+  EXPECT_EQ(keys.size(), 3 * models.size());
 }
 
 TEST(PieceKey, WhatIsNoneIsTold) {

@@ -297,7 +297,7 @@ TEST_F(Documents, ASearchUnderWayShowsWhatIsMeasured) {
   };
   const auto first = found("m01", "16/0/1/100 sf2:16", 3), second = found("m02", "32/0/1/100 sf4:32", 4),
              known = found("twelve layers", "32/0/1/100 sf4:32 sf4:32", 5);
-  const auto key = [](const search::FoundModel& model) { return measure::piece_key(model.model, 16); };
+  const auto key = [](const search::FoundModel& model) { return measure::piece_key(model.model, {16}); };
   EXPECT_EQ(read_run(run)["models"], Json::array());
   records.save(key(first), first, search::ModelRole::kModel);
   records.save(key(second), second, search::ModelRole::kModel);
@@ -369,7 +369,7 @@ TEST_F(Documents, EveryDeviceOfAProfileIsShown) {
       for (int i = 0; i < pieces; ++i) {
         spec::ModelSpec block = test::small_model("gpt2", "f");
         block.width = 16 + 8 * i, block.sizes["heads"] = {2};
-        profile.add({{measure::piece_key(block, 16), {0.001 * (1 + i), 0.001, 0.005, 5}}});
+        profile.add({{measure::piece_key(block, {16}), {0.001 * (1 + i), 0.001, 0.005, 5}}});
       }
     }
   }

@@ -17,8 +17,10 @@ class MadeUp : public Costs {
   Cost of_frame(const Frame& f) override {
     Rng rng(seed_ + 1,
             static_cast<uint32_t>(7 * f.width + 31 * f.embedding_width + 101 * f.division + f.vocabulary));
-    return {eighths(rng, 20), 2 * f.width, 2 * f.width + rng.below(50) * f.width, rng.below(3000),
-            rng.below(300)};
+    Cost cost{eighths(rng, 20), 2 * f.width, 2 * f.width + rng.below(50) * f.width, rng.below(3000),
+              rng.below(300)};
+    cost.step = eighths(rng, 10);
+    return cost;
   }
   Cost of_layer(int64_t width, const Layer& l) override {
     const int64_t inner = l.sizes["inner"];
@@ -28,8 +30,11 @@ class MadeUp : public Costs {
     // As on a device: in proportion to the work, give or take a tenth.
     const auto work = static_cast<double>(5 * width * width + 2 * width * inner);
     const double latency = lattice_ ? 0x1p-20 * std::round(work * rng.uniform(0.9, 1.1)) : eighths(rng, 40);
-    return {latency, decoder, decoder, 4 * decoder + (lattice_ ? 0 : rng.below(500)),
-            10 * inner + rng.below(3) * 100};
+    Cost cost{latency, decoder, decoder, 4 * decoder + (lattice_ ? 0 : rng.below(500)),
+              10 * inner + rng.below(3) * 100};
+    cost.worth = {1 + rng.below(30), rng.below(3)};
+    cost.step = eighths(rng, 12);
+    return cost;
   }
 
  private:
@@ -70,8 +75,13 @@ inline void each_model(const Space& space, const std::function<void(const Candid
   }
 }
 
-inline double score_of(const Frame& frame, int64_t decoder, int64_t) {
-  return static_cast<double>(decoder) * (frame.embedding_width == 8 ? 0.75 : 1);
+inline double score_of(const Frame& frame, const Cost& cost) {
+  return static_cast<double>(cost.decoder) * (frame.embedding_width == 8 ? 0.75 : 1);
+}
+// A law of worth for which slow models are worse: they see less text in the same time.
+inline double score_by_worth(const Frame& frame, const Cost& cost) {
+  return -(frame.embedding_width == 8 ? 5.0 : 4.0) / (1 + static_cast<double>(cost.worth[0])) -
+         1.0 / (1 + static_cast<double>(cost.worth[1])) - 0.01 * cost.latency;
 }
 
 struct Fixture {
@@ -79,9 +89,21 @@ struct Fixture {
   MadeUp costs;
   Limits limits;
   Json settings = Json::object();  // of the strategy
+  Gains gains = Gains::kDecoder;
+  Objective objective = Objective::kPrompt;
 
   SearchProblem problem() {
-    return {space, limits, costs, {}, score_of, [this](const Candidate& c) { return admits(costs.of(c)); }};
+    return {space,
+            limits,
+            costs,
+            {},
+            [this](const Frame& frame, const Cost& cost) { return score(frame, cost); },
+            [this](const Candidate& c) { return admits(costs.of(c)); },
+            gains,
+            objective};
+  }
+  double score(const Frame& frame, const Cost& cost) const {
+    return gains == Gains::kWorth ? score_by_worth(frame, cost) : score_of(frame, cost);
   }
   bool admits(const Cost& cost) const {
     return limits.admit(cost) && space.allows_size(cost.decoder, cost.total);
@@ -89,15 +111,15 @@ struct Fixture {
 };
 
 // By definition, pair by pair.
-inline std::vector<Evaluated> slow_front(const std::vector<Evaluated>& all, bool strict) {
+inline std::vector<Evaluated> slow_front(const std::vector<Evaluated>& all, bool strict,
+                                         Objective objective = Objective::kPrompt) {
+  const auto time = [&](const Evaluated& e) { return time_of(e.cost, objective); };
   std::vector<Evaluated> kept;
   for (const Evaluated& a : all) {
     bool dominated = false;
     for (const Evaluated& b : all) {
-      const bool better[] = {b.score > a.score, b.cost.latency < a.cost.latency,
-                             b.cost.memory() < a.cost.memory()};
-      const bool worse[] = {b.score<a.score, b.cost.latency> a.cost.latency,
-                            b.cost.memory() > a.cost.memory()};
+      const bool better[] = {b.score > a.score, time(b) < time(a), b.cost.memory() < a.cost.memory()};
+      const bool worse[] = {b.score<a.score, time(b)> time(a), b.cost.memory() > a.cost.memory()};
       dominated |= strict ? better[0] && better[1] && better[2]
                           : (better[0] || better[1] || better[2]) && !worse[0] && !worse[1] && !worse[2];
     }
@@ -118,7 +140,7 @@ inline std::vector<Evaluated> searched(Fixture& f, const std::string& name,
     for (const Candidate& c : strategy->propose()) {
       const Cost cost = f.costs.of(c);
       EXPECT_TRUE(f.admits(cost)) << f.space.key_of(c);
-      batch.push_back({c, cost, score_of(c.frame, cost.decoder, cost.total)});
+      batch.push_back({c, cost, score_of(c.frame, cost)});
     }
     if (batch.empty()) return all;
     if (generations) generations->push_back(batch.size());

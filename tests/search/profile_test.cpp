@@ -95,18 +95,20 @@ TEST(DeviceProfile, HoldsEveryPieceOfASpaceOnce) {
   const spec::Space space = small_space();
   std::vector<ProfileProgress> reports;
   fill_profile(space, profile, [&](const ProfileProgress& p) { reports.push_back(p); });
-  // For each of two widths: attention with 2 and 4 heads, three inner widths, one recurrence; and a frame.
-  // In three rounds, or more where they do not agree.
-  EXPECT_EQ(reports.front().all, 3 * 2u * (2 + 3 + 1 + 1));
+  // For each of two widths: attention with 2 and 4 heads, three inner widths, one recurrence; and a frame. At
+  // a prompt and at a step, in three rounds, or more where they do not agree.
+  EXPECT_EQ(reports.front().all, 2 * 3 * 2u * (2 + 3 + 1 + 1));
   EXPECT_EQ(reports.front().done, 0u);
   EXPECT_EQ(reports.back().done, reports.back().all);
   EXPECT_NEAR(reports.back().share, 1, 1e-9);
-  EXPECT_EQ(profile.pieces().size(), 14u);
+  EXPECT_EQ(profile.pieces().size(), 28u);
   for (const auto& [key, timing] : profile.pieces()) {
     EXPECT_GT(timing.median, 0) << key;
     EXPECT_LE(timing.low, timing.median) << key;
     EXPECT_TRUE(measure::settled(profile.rounds(key))) << key;
-    EXPECT_GE(timing.runs, 12) << key;
+    // Rounds that another program disturbed are left out, but never all of them.
+    EXPECT_GE(profile.rounds(key).size(), measure::kLeastRounds) << key;
+    EXPECT_GE(timing.runs, 1) << key;
   }
   // All known: nothing is measured again.
   const auto before = profile.pieces();
@@ -129,13 +131,13 @@ TEST(DeviceProfile, GoesOnWhereItWasInterrupted) {
                std::runtime_error);
   DeviceProfile again(database, measure::this_device());
   EXPECT_FALSE(again.pieces().empty());
-  EXPECT_LT(again.pieces().size(), 14u);
+  EXPECT_LT(again.pieces().size(), 28u);
   size_t timed = 0;
   for (const auto& [key, timing] : again.pieces()) timed += again.rounds(key).size();
   std::vector<size_t> done;
   fill_profile(space, again, [&](const ProfileProgress& p) { done.push_back(p.done); });
   EXPECT_EQ(done.front(), timed);  // they are not measured again
-  EXPECT_EQ(again.pieces().size(), 14u);
+  EXPECT_EQ(again.pieces().size(), 28u);
 }
 
 TEST(DeviceProfile, LatencyIsTheSumOfPieces) {
@@ -157,6 +159,10 @@ TEST(DeviceProfile, LatencyIsTheSumOfPieces) {
   const double whole = costs.of({frame, {attends, feeds, recurs}}).latency;
   EXPECT_EQ(whole, costs.of_frame(frame).latency + costs.of_layer(16, attends).latency +
                        costs.of_layer(16, feeds).latency + costs.of_layer(16, recurs).latency);
+  const auto step = [&](const spec::Layer& layer) { return costs.of_layer(16, layer).step; };
+  EXPECT_EQ(costs.of({frame, {attends, feeds, recurs}}).step,
+            costs.of_frame(frame).step + step(attends) + step(feeds) + step(recurs));
+  EXPECT_NE(step(recurs), costs.of_layer(16, recurs).latency);  // another piece
   // The feed-forward of both layers is the same piece.
   const double attention = costs.of_layer(16, attends).latency - costs.of_layer(16, feeds).latency;
   EXPECT_EQ(std::exp2(std::round(std::log2(attention))), attention);

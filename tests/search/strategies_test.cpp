@@ -1,6 +1,7 @@
 // Strategies on made-up costs: what they find is held against every model there is.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "heed/search/strategies/exact.h"
@@ -11,13 +12,12 @@ namespace heed::search {
 namespace {
 
 using spec::Candidate, spec::Frame, spec::Layer, spec::Space;
-using test::drawn_space, test::each_model, test::Fixture, test::MadeUp, test::score_of, test::searched,
-    test::slow_front;
+using test::drawn_space, test::each_model, test::Fixture, test::MadeUp, test::searched, test::slow_front;
 
 using Values = std::set<std::tuple<double, double, int64_t>>;
-Values values_of(const std::vector<Evaluated>& models) {
+Values values_of(const std::vector<Evaluated>& models, Objective objective = Objective::kPrompt) {
   Values values;
-  for (const Evaluated& m : models) values.insert({m.score, m.cost.latency, m.cost.memory()});
+  for (const Evaluated& m : models) values.insert({m.score, time_of(m.cost, objective), m.cost.memory()});
   return values;
 }
 
@@ -64,14 +64,16 @@ TEST(Front, HypervolumeOfBoxes) {
 TEST(Exact, FindsTheFrontierOfSmallSpaces) {
   Rng rng(6);
   int with_limits = 0;
-  for (int repeat = 0; repeat < 36; ++repeat) {
+  for (int repeat = 0; repeat < 72; ++repeat) {
     Fixture f{drawn_space(rng), MadeUp(static_cast<uint64_t>(repeat), repeat % 2 == 0), {}};
+    if (repeat >= 36) f.gains = Gains::kWorth;
+    if (repeat % 4 == 3) f.objective = Objective::kStep;
     std::vector<Evaluated> all;
     const auto collect = [&] {
       all.clear();
       each_model(f.space, [&](const Candidate& c) {
         const Cost cost = f.costs.of(c);
-        if (f.admits(cost)) all.push_back({c, cost, score_of(c.frame, cost.decoder, cost.total)});
+        if (f.admits(cost)) all.push_back({c, cost, f.score(c.frame, cost)});
       });
     };
     collect();
@@ -79,6 +81,8 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
     if (repeat % 3) {  // limits that some model meets
       const Cost middle = all[static_cast<size_t>(rng.below(static_cast<int64_t>(all.size())))].cost;
       if (rng.below(2)) f.limits.latency = middle.latency;
+      if (rng.below(2)) f.limits.step = middle.step;
+      if (rng.below(4) == 0) f.limits.file = middle.file();
       if (rng.below(2)) f.limits.memory = middle.memory();
       if (rng.below(2)) f.limits.total = middle.total;
       if (rng.below(2)) f.space.most_decoder = middle.decoder;
@@ -88,15 +92,31 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
       collect();
       ++with_limits;
     }
+    const auto time = [&](const Evaluated& model) { return time_of(model.cost, f.objective); };
+    std::map<Frame, Evaluated> highest;
+    for (const Evaluated& model : all) {
+      const auto [at, is_new] = highest.try_emplace(model.candidate.frame, model);
+      if (!is_new && std::pair(model.score, -time(model)) > std::pair(at->second.score, -time(at->second)))
+        at->second = model;
+    }
+    const std::vector<Evaluated> best = exact_best(f.problem());
+    EXPECT_EQ(best.size(), highest.size());
+    for (const Evaluated& model : best) {
+      EXPECT_EQ(model.score, highest.at(model.candidate.frame).score);
+      EXPECT_EQ(time(model), time(highest.at(model.candidate.frame)));
+    }
     const std::vector<Evaluated> found = exact_front(f.problem());
-    EXPECT_EQ(values_of(found), values_of(slow_front(all, false))) << "repeat " << repeat;
+    EXPECT_EQ(values_of(found, f.objective), values_of(slow_front(all, false, f.objective), f.objective))
+        << "repeat " << repeat;
     for (const Evaluated& model : found) {
-      EXPECT_EQ(f.costs.of(model.candidate), model.cost);
+      Cost cost = f.costs.of(model.candidate);
+      if (f.gains == Gains::kDecoder) cost.worth = {};  // which is then not summed
+      EXPECT_EQ(cost, model.cost);
       for (const Layer& layer : model.candidate.layers)
         EXPECT_TRUE(f.space.allows(model.candidate.frame.width, layer));
     }
   }
-  EXPECT_GT(with_limits, 20);
+  EXPECT_GT(with_limits, 40);
 }
 
 TEST(Exact, FindsNothingWhereNothingFits) {

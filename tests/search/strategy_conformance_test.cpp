@@ -43,7 +43,7 @@ TEST_P(EveryStrategy, StaysInTheSpaceAndTheLimitsAndEnds) {
     std::vector<Evaluated> every;
     test::each_model(f.space, [&](const Candidate& c) {
       const Cost cost = f.costs.of(c);
-      every.push_back({c, cost, test::score_of(c.frame, cost.decoder, cost.total)});
+      every.push_back({c, cost, test::score_of(c.frame, cost)});
     });
     if (repeat % 2) {  // half of all models are too large
       const auto middle = every.begin() + static_cast<std::ptrdiff_t>(every.size() / 2);
@@ -91,6 +91,7 @@ TEST_P(EveryStrategy, KnowsItsSettings) {
 // Stops when it is asked for the n-th time; never if n is 0.
 class Observer : public SearchObserver {
  public:
+  void training(const ShortTrainingProgress&) override {}
   explicit Observer(int64_t n = 0) : left_(n) {}
   void note(const std::string&) override {}
   bool stop() override { return left_ > 0 && --left_ == 0; }

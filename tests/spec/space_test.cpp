@@ -90,6 +90,23 @@ TEST(Space, PublishedSpacesHaveTheirSize) {
   }
 }
 
+TEST(Space, GenesReplaceThoseOfTheFile) {
+  const Space whole = load_space("letters"),
+              some = load_space("letters", "vocabulary = 256, width = [128, 256]");
+  EXPECT_EQ(some.vocabulary, std::vector<int64_t>{256});
+  EXPECT_EQ(some.width, (std::vector<int64_t>{128, 256}));
+  EXPECT_EQ(some.layers, whole.layers);
+  EXPECT_EQ(some.source["genes"]["vocabulary"], 256);  // what a folder keeps
+  EXPECT_EQ(load_space("letters", "layers = {from = 3, to = 5}").layers, (std::vector<int64_t>{3, 4, 5}));
+  const auto refused = [](const std::string& genes) {
+    return message_of([&] { load_space("letters", genes); });
+  };
+  EXPECT_NE(refused("vocabular = 256").find("with --genes 'vocabular = 256': genes: unknown key"),
+            std::string::npos);
+  EXPECT_NE(refused("vocabulary 256").find("--genes 'vocabulary 256': not TOML"), std::string::npos);
+  EXPECT_NE(refused("a = 1}\nlength = {b = 2").find("unknown key"), std::string::npos);
+}
+
 TEST(Space, RefusesWhatMakesNoModels) {
   const auto refused = [](const std::string& toml) { return message_of([&] { read(toml); }); };
   EXPECT_EQ(refused("[genes]\nwidth = [16").substr(0, 28), "t: not TOML from line 2 on: ");

@@ -8,10 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string content(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string content(const fs::path& path) { return std::string(MappedFile(path).text()); }
 
 }  // namespace
 

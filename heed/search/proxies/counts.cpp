@@ -55,4 +55,11 @@ Proxy effective_params_proxy() {
           counted<effective_params>, effective_params};
 }
 
+Proxy worth_proxy() {
+  Proxy proxy{"worth", "minus the bits per byte that a law of worth predicts for the training there will be",
+              false, nullptr};
+  proxy.by_law = true;
+  return proxy;
+}
+
 }  // namespace heed::search

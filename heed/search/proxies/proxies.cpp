@@ -22,6 +22,7 @@ const Registry<Proxy>& proxies() {
                                                  snip_proxy(),
                                                  synflow_proxy(),
                                                  total_params_proxy(),
+                                                 worth_proxy(),
                                              });
   return list;
 }

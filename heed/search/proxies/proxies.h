@@ -36,6 +36,7 @@ struct Proxy {
   // The same from sizes alone, rising with the decoder; null if sizes do not determine it.
   double (*of_counts)(int64_t decoder, int64_t total, int64_t width, int64_t embedding_width) = nullptr;
   bool needs_text = false;  // the batch must come from one
+  bool by_law = false;      // the search applies a law of worth (worth/law.h); `score` is null
 };
 const Registry<Proxy>& proxies();
 

@@ -37,6 +37,10 @@ void validate(const SampleSettings& settings) {
 }
 
 void Sample::check(const Proxy& proxy) const {
+  if (proxy.by_law && !proxy.score)
+    throw usage_error(proxy.name,
+                      " is a law fitted to a text; `heed search` applies it, and `heed worth` says "
+                      "how well it ranks models");
   if (proxy.needs_text && settings_.data.empty())
     throw usage_error(proxy.name, " learns from a text; give one with --data PATH");
   if (!settings_.data.empty() && !std::filesystem::exists(settings_.data))

@@ -116,7 +116,7 @@ class Evolution : public Strategy {
   std::vector<Genes> draw_parents() {
     std::vector<Evaluated> seen;
     for (const Member& member : archive_) seen.push_back(member.evaluated);
-    const std::vector<size_t> best = front(seen, settings_.front);
+    const std::vector<size_t> best = front(seen, settings_.front, problem_.objective);
     int64_t least = INT64_MAX, most = 0;
     for (const size_t i : best) {
       const int64_t count = counts_.at(seen[i].candidate);

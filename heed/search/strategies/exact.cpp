@@ -1,6 +1,8 @@
 #include "heed/search/strategies/exact.h"
 
+#include <cmath>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "heed/base/error.h"
@@ -19,56 +21,82 @@ struct Option {
 // Some layers of one width.
 struct Sum {
   double latency = 0;
+  double step = 0;  // 0 where nobody asks for it
   int64_t decoder = 0, resident = 0, arena = 0;
+  Worth gains = {};     // what the score rises with
   int32_t before = -1;  // the sum without the last layer, in the pool
   int32_t option = -1;  // the last layer
 };
 
-// Sums that are equal in parameters and memory; the fastest is enough.
+// Sums that are equal in gains, parameters, memory and step; the fastest is enough.
 struct Key {
+  Worth gains;
   int64_t decoder, resident;
+  double step;
   bool operator==(const Key&) const = default;
 };
 struct KeyHash {
   size_t operator()(const Key& key) const {
-    return static_cast<size_t>(key.decoder) * 0x9E3779B97F4A7C15u ^
-           static_cast<size_t>(key.resident) * 0xC2B2AE3D27D4EB4Fu;
+    size_t hash = static_cast<size_t>(key.decoder) * 0x9E3779B97F4A7C15u ^
+                  static_cast<size_t>(key.resident) * 0xC2B2AE3D27D4EB4Fu;
+    for (const int64_t gain : key.gains) hash = (hash ^ static_cast<size_t>(gain)) * 0x9E3779B97F4A7C15u;
+    hash = (hash ^ std::hash<double>()(key.step)) * 0x9E3779B97F4A7C15u;
+    return hash;
   }
 };
 
 // At least as good in everything that adds up.
-bool dominates(const Sum& a, const Sum& b) {
-  return a.decoder >= b.decoder && a.latency <= b.latency && a.resident <= b.resident && a.arena <= b.arena;
-}
+struct Dominance {
+  bool fewer_parameters = false, more_parameters = false;  // limits may exclude a sum with more, or fewer
+
+  bool operator()(const Sum& a, const Sum& b) const {
+    for (size_t i = 0; i < a.gains.size(); ++i) {
+      if (a.gains[i] < b.gains[i]) return false;
+    }
+    return a.latency <= b.latency && a.step <= b.step && a.resident <= b.resident && a.arena <= b.arena &&
+           (!fewer_parameters || a.decoder <= b.decoder) && (!more_parameters || a.decoder >= b.decoder);
+  }
+};
 
 // Keeps the non-dominated sums. A sum that dominates many moves to the front of the list.
 class Best {
  public:
-  bool add(const Sum& sum, int32_t place) {
+  explicit Best(Dominance dominates) : dominates_(dominates) {}
+
+  bool add(const Sum& sum) {
     for (size_t i = 0; i < kept_.size(); ++i) {
-      if (!dominates(kept_[i].first, sum)) continue;
+      if (!dominates_(kept_[i], sum)) continue;
       if (i > 0) std::swap(kept_[i], kept_[i / 2]);
       return false;
     }
-    std::erase_if(kept_, [&](const auto& other) { return dominates(sum, other.first); });
-    kept_.emplace_back(sum, place);
+    std::erase_if(kept_, [&](const Sum& other) { return dominates_(sum, other); });
+    kept_.push_back(sum);
     return true;
   }
-  const std::vector<std::pair<Sum, int32_t>>& kept() const { return kept_; }
 
  private:
-  std::vector<std::pair<Sum, int32_t>> kept_;
+  Dominance dominates_;
+  std::vector<Sum> kept_;
 };
+
+// Whether the time for one more token matters: then it adds up like latency, and otherwise it would only keep
+// sums apart.
+bool counts_steps(const SearchProblem& problem) {
+  return problem.objective == Objective::kStep || std::isfinite(problem.limits.step);
+}
 
 // All models of one width.
 class Width {
  public:
   Width(const SearchProblem& problem, int64_t width) : problem_(problem), width_(width) {
-    std::map<std::array<int64_t, 3>, Option> fastest;  // by arena, decoder, resident
+    const bool steps = counts_steps(problem);
+    std::map<std::tuple<int64_t, int64_t, int64_t, Worth, double>, Option> fastest;  // by everything else
     for (const spec::Layer& layer : problem.space.options(width)) {
-      const Cost cost = problem.costs.of_layer(width, layer);
-      const auto [at, is_new] =
-          fastest.try_emplace({cost.arena, cost.decoder, cost.resident}, Option{layer, cost});
+      if (problem.allows && !problem.allows(width, layer)) continue;
+      Cost cost = problem.costs.of_layer(width, layer);
+      if (!steps) cost.step = 0;
+      const auto [at, is_new] = fastest.try_emplace(
+          {cost.arena, cost.decoder, cost.resident, cost.worth, cost.step}, Option{layer, cost});
       if (!is_new && cost.latency < at->second.cost.latency) at->second = {layer, cost};
     }
     for (const auto& [key, option] : fastest) options_.push_back(option);  // arenas rise
@@ -81,9 +109,10 @@ class Width {
   void solve(double from, double to) {
     if (options_.empty() || frames_.empty()) return;
     bound();
+    if (prunes_) drop_dominated_options();
     sums_.assign(static_cast<size_t>(deepest_) + 1, {});
     pruned_.assign(sums_.size(), 32);
-    sums_[0][{0, 0}] = 0;
+    sums_[0][{}] = 0;
     pool_.push_back({});
     // Layers with larger arenas come later: when the last option of an arena has been added, the table holds
     // the fastest sums that fit into it.
@@ -109,16 +138,33 @@ class Width {
       here.clear(), points_here.clear();
       for (const int32_t sum : found_) {
         const Evaluated model = evaluated({i, sum});
-        if (!problem_.limits.admit(model.cost) ||
-            !problem_.space.allows_size(model.cost.decoder, model.cost.total))
-          continue;
+        if (!is_allowed(model.cost)) continue;
         here.push_back({i, sum});
-        points_here.push_back(point_of(model));
+        points_here.push_back(point_of(model, problem_.objective));
       }
       for (const size_t k : front(points_here)) {
         found.push_back(here[k]);
         points.push_back(points_here[k]);
       }
+    }
+  }
+
+  // Adds the best model of each frame.
+  void add_best_to(std::vector<Evaluated>& best) const {
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      std::optional<Found> found;
+      Evaluated highest;
+      for (const int32_t sum : found_) {
+        const Evaluated model = evaluated({i, sum});
+        if (!is_allowed(model.cost)) continue;
+        const bool higher = !found || model.score > highest.score;
+        if (!higher && (model.score < highest.score ||
+                        time_of(model.cost, problem_.objective) >= time_of(highest.cost, problem_.objective)))
+          continue;
+        found = Found{i, sum};
+        highest = model;
+      }
+      if (found) best.push_back(model(*found));
     }
   }
 
@@ -128,29 +174,58 @@ class Width {
     for (int32_t at = found.sum; sum_at(at).option >= 0; at = sum_at(at).before)
       model.candidate.layers.push_back(options_[static_cast<size_t>(sum_at(at).option)].layer);
     std::sort(model.candidate.layers.begin(), model.candidate.layers.end());
+    if (!counts_steps(problem_)) {  // they were not summed
+      for (const spec::Layer& layer : model.candidate.layers)
+        model.cost.step += problem_.costs.of_layer(width_, layer).step;
+    }
     return model;
   }
 
  private:
-  // The limits of all sums, and whether more parameters are never worse: then dominated sums are dropped.
+  // The limits of all sums, and which of those on parameters matter.
   void bound() {
     Cost least{INFINITY, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-    int64_t most_decoder = 0;
+    least.step = INFINITY;
+    int64_t most_decoder = 0, tightest = INT64_MAX;
     for (const auto& [frame, cost] : frames_) {
       least.latency = std::min(least.latency, cost.latency);
+      least.step = std::min(least.step, cost.step);
       least.resident = std::min(least.resident, cost.resident);
-      const int64_t room = std::min(problem_.space.most_decoder - cost.decoder,
-                                    std::min(problem_.space.most_total, problem_.limits.total) - cost.total);
+      const int64_t room =
+          std::min(problem_.space.most_decoder - cost.decoder,
+                   std::min(problem_.space.most_total, problem_.limits.most_total()) - cost.total);
       most_decoder = std::max(most_decoder, room);
-      tightest_ = std::min(tightest_, room);
+      tightest = std::min(tightest, room);
+      dominates_.more_parameters |=
+          cost.decoder < problem_.space.least_decoder || cost.total < problem_.space.least_total;
     }
     most_decoder_ = most_decoder;
     most_latency_ = problem_.limits.latency - least.latency;
+    most_step_ = problem_.limits.step - least.step;
     most_resident_ = problem_.limits.memory - least.resident;
     deepest_ = *std::max_element(problem_.space.layers.begin(), problem_.space.layers.end());
     int64_t largest = 0;
     for (const Option& option : options_) largest = std::max(largest, option.cost.decoder);
-    prunes_ = tightest_ / deepest_ >= largest;
+    dominates_.fewer_parameters = tightest / deepest_ < largest;
+    // Of sums with equally many parameters hardly any dominates another.
+    prunes_ = problem_.gains == Gains::kWorth || !dominates_.fewer_parameters;
+  }
+
+  // Any layer can be replaced by one that dominates it.
+  void drop_dominated_options() {
+    const auto alone = [&](const Option& option) {
+      const Cost& cost = option.cost;
+      return Sum{cost.latency, cost.step, cost.decoder, cost.resident, cost.arena, gains_of(cost)};
+    };
+    std::vector<Option> kept;
+    for (const Option& option : options_) {
+      const bool dominated = std::ranges::any_of(options_, [&](const Option& other) {
+        if (&other == &option || !dominates_(alone(other), alone(option))) return false;
+        return &other < &option || !dominates_(alone(option), alone(other));  // of equal ones the first stays
+      });
+      if (!dominated) kept.push_back(option);
+    }
+    options_ = std::move(kept);
   }
 
   // Any number of times: the sums of n - 1 layers already contain it.
@@ -159,15 +234,20 @@ class Width {
     for (size_t n = 1; n < sums_.size(); ++n) {
       for (const auto& [key, place] : sums_[n - 1]) {
         const Sum& before = sum_at(place);
-        const Sum sum{before.latency + option.cost.latency,
-                      before.decoder + option.cost.decoder,
-                      before.resident + option.cost.resident,
-                      std::max(before.arena, option.cost.arena),
-                      place,
-                      index};
-        if (sum.latency > most_latency_ || sum.decoder > most_decoder_ || sum.resident > most_resident_)
+        Sum sum{before.latency + option.cost.latency,
+                before.step + option.cost.step,
+                before.decoder + option.cost.decoder,
+                before.resident + option.cost.resident,
+                std::max(before.arena, option.cost.arena),
+                before.gains,
+                place,
+                index};
+        const Worth gains = gains_of(option.cost);
+        for (size_t i = 0; i < gains.size(); ++i) sum.gains[i] += gains[i];
+        if (sum.latency > most_latency_ || sum.step > most_step_ || sum.decoder > most_decoder_ ||
+            sum.resident > most_resident_)
           continue;
-        const auto [at, is_new] = sums_[n].try_emplace({sum.decoder, sum.resident}, -1);
+        const auto [at, is_new] = sums_[n].try_emplace({sum.gains, sum.decoder, sum.resident, sum.step}, -1);
         if (!is_new && sum_at(at->second).latency <= sum.latency) continue;
         at->second = static_cast<int32_t>(pool_.size());
         pool_.push_back(sum);
@@ -187,13 +267,13 @@ class Width {
     std::vector<std::pair<Sum, Key>> all;
     for (const auto& [key, place] : sums) all.emplace_back(sum_at(place), key);
     std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      if (a.first.decoder != b.first.decoder) return a.first.decoder > b.first.decoder;
+      if (a.first.gains != b.first.gains) return a.first.gains > b.first.gains;
       if (a.first.latency != b.first.latency) return a.first.latency < b.first.latency;
       return a.first.resident < b.first.resident;
     });
-    Best best;
+    Best best(dominates_);
     for (const auto& [sum, key] : all) {
-      if (!best.add(sum, 0)) sums.erase(key);
+      if (!best.add(sum)) sums.erase(key);
     }
   }
 
@@ -207,6 +287,14 @@ class Width {
     collected_ = static_cast<int32_t>(pool_.size());
   }
 
+  bool is_allowed(const Cost& cost) const {
+    return problem_.limits.admit(cost) && problem_.space.allows_size(cost.decoder, cost.total);
+  }
+
+  Worth gains_of(const Cost& cost) const {
+    return problem_.gains == Gains::kWorth ? cost.worth : Worth{cost.decoder};
+  }
+
   const Sum& sum_at(int32_t place) const { return pool_[static_cast<size_t>(place)]; }
 
   // Without layers.
@@ -214,16 +302,19 @@ class Width {
     const Sum& sum = sum_at(found.sum);
     const auto& [frame, frame_cost] = frames_[found.frame];
     Cost cost{sum.latency, sum.decoder, sum.decoder, sum.resident, sum.arena};
+    if (problem_.gains == Gains::kWorth) cost.worth = sum.gains;
+    cost.step = sum.step;
     cost += frame_cost;
-    return {{frame, {}}, cost, problem_.score(frame, cost.decoder, cost.total)};
+    return {{frame, {}}, cost, problem_.score(frame, cost)};
   }
 
   const SearchProblem& problem_;
   int64_t width_;
   std::vector<Option> options_;
   std::vector<std::pair<spec::Frame, Cost>> frames_;
-  double most_latency_ = 0;
-  int64_t most_decoder_ = 0, most_resident_ = 0, tightest_ = INT64_MAX, deepest_ = 0;
+  double most_latency_ = 0, most_step_ = 0;
+  int64_t most_decoder_ = 0, most_resident_ = 0, deepest_ = 0;
+  Dominance dominates_;
   bool prunes_ = false;
   std::vector<Sum> pool_;
   std::vector<std::unordered_map<Key, int32_t, KeyHash>> sums_;  // by number of layers: indices into the pool
@@ -271,6 +362,19 @@ std::vector<Evaluated> exact_front(const SearchProblem& problem) {
   }
   std::vector<Evaluated> best;
   for (const size_t i : front(points)) best.push_back(widths[width_of[i]].model(found[i]));
+  return best;
+}
+
+std::vector<Evaluated> exact_best(const SearchProblem& problem) {
+  std::vector<Evaluated> best;
+  double done = 0;
+  for (const int64_t width : problem.space.width) {
+    const auto all = static_cast<double>(problem.space.width.size());
+    Width here(problem, width);
+    here.solve(done / all, (done + 1) / all);
+    here.add_best_to(best);
+    ++done;
+  }
   return best;
 }
 

@@ -12,4 +12,8 @@ StrategyEntry exact_strategy();
 // and memory at least one. Throws if the space has too many different sums.
 std::vector<Evaluated> exact_front(const SearchProblem& problem);
 
+// For each frame the model with the highest score within the limits, the fastest of several (by the
+// objective); none for a frame that nothing fits in.
+std::vector<Evaluated> exact_best(const SearchProblem& problem);
+
 }  // namespace heed::search

@@ -12,6 +12,9 @@
 
 namespace heed::search {
 
+// Which sums over the layers a score rises with.
+enum class Gains { kDecoder, kWorth };
+
 // The space to search, and what a strategy may ask about it.
 struct SearchProblem {
   const spec::Space& space;
@@ -19,10 +22,15 @@ struct SearchProblem {
   Costs& costs;
   // Called now and then with the progress of a long proposal, from 0 to 1; may throw to end it.
   std::function<void(double share)> tick;
-  // The proxy, from decoder and total parameters; rises with the decoder where the frame is the same.
-  std::function<double(const spec::Frame&, int64_t decoder, int64_t total)> score;
+  // The score of a model with this frame and cost. Where the frame is the same it rises with what `gains`
+  // names, and never rises with latency.
+  std::function<double(const spec::Frame&, const Cost&)> score;
   // Inside the limits and the space's window of parameters.
   std::function<bool(const spec::Candidate&)> admits;
+  Gains gains = Gains::kDecoder;
+  Objective objective = Objective::kPrompt;
+  // Layers that may be chosen; all if empty.
+  std::function<bool(int64_t width, const spec::Layer&)> allows = {};
 };
 
 class Strategy {

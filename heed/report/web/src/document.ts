@@ -60,6 +60,8 @@ export interface FoundModel {
   measured_ms: number;
   low_ms: number; // 10th and
   high_ms: number; // 90th percentile
+  predicted_step_ms: number | null; // of one more token; null for baselines, and for searches of earlier versions
+  step_ms: number | null;
   planned_bytes: number;
   measured_bytes: number;
   arch: string; // "(sf)x4"
@@ -85,6 +87,7 @@ export interface SearchRun extends AnyRun {
     key: string[]; // "RUN:KEY" is a recipe for `heed train`
     score: number[];
     latency_ms: number[];
+    step_ms: number[];
     memory: number[]; // bytes, predicted
     decoder: number[];
     total: number[];
@@ -185,6 +188,7 @@ export interface DeviceProfile {
     what: "block" | "frame";
     backbone: string;
     length: number; // tokens
+    step: boolean; // one more token after them
     letter: string; // "" for a frame
     width: number;
     sizes: Record<string, number>; // of a block

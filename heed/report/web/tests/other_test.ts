@@ -56,6 +56,7 @@ test("pieces stand in a table of their letter", () => {
     what: "block",
     backbone: "txl",
     length: 64,
+    step: false,
     letter: "f",
     width: 128,
     sizes: { inner: 512 },

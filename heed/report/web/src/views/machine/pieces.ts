@@ -1,4 +1,4 @@
-// Pieces of a device's profile, sorted into tables: one for each backbone, length and letter.
+// Pieces of a device's profile, sorted into tables: one for each backbone, length and letter, at a prompt or at a step.
 
 import type { DeviceProfile } from "../../document.ts";
 import { size_names } from "../../letters.ts";
@@ -10,6 +10,7 @@ export type Measure = "ms" | "share" | "spread";
 export interface Grouped {
   backbone: string;
   length: number;
+  step: boolean;
   letter: string;
   size: string | null; // what its rows differ in
   pieces: Piece[];
@@ -19,8 +20,8 @@ export function grouped(pieces: Piece[]): Grouped[] {
   const groups = new Map<string, Grouped>();
   for (const piece of pieces) {
     if (piece.what !== "block") continue;
-    const name = JSON.stringify([piece.backbone, piece.length, piece.letter]);
-    const group = groups.get(name) ?? { backbone: piece.backbone, length: piece.length, letter: piece.letter, size: null, pieces: [] };
+    const name = JSON.stringify([piece.backbone, piece.length, piece.step, piece.letter]);
+    const group = groups.get(name) ?? { backbone: piece.backbone, length: piece.length, step: piece.step, letter: piece.letter, size: null, pieces: [] };
     group.pieces.push(piece);
     groups.set(name, group);
   }
@@ -30,6 +31,11 @@ export function grouped(pieces: Piece[]): Grouped[] {
     group.size = names.find(varies) ?? names[0] ?? null;
   }
   return [...groups.values()];
+}
+
+// What a piece is timed at.
+export function timed_at({ length, step }: { length: number; step: boolean }): string {
+  return step ? `one token after ${length}` : `${length} tokens`;
 }
 
 // null if it is unknown.

@@ -7,7 +7,7 @@ import { bytes, digits, milliseconds, percent, plain } from "../../format.ts";
 import { letter_meaning, size_title } from "../../letters.ts";
 import { Choice, type Column, Nothing, Panel, Picker, Table } from "../../parts.tsx";
 import { readable_on, useColours } from "../../theme.ts";
-import { cells_of, type Grouped, grouped, type Measure, measure_of, type Piece } from "./pieces.ts";
+import { cells_of, type Grouped, grouped, type Measure, measure_of, type Piece, timed_at } from "./pieces.ts";
 
 const measure_titles: Record<Measure, string> = { ms: "time (ms)", share: "share of peak", spread: "spread" };
 
@@ -37,7 +37,7 @@ function Profile({ profile }: { profile: DeviceProfile }) {
   const groups = useMemo(() => grouped(profile.pieces), [profile]);
   const frames = profile.pieces
     .filter((piece) => piece.what === "frame")
-    .sort((left, right) => left.backbone.localeCompare(right.backbone) || left.vocabulary! - right.vocabulary! || left.width - right.width);
+    .sort((left, right) => left.backbone.localeCompare(right.backbone) || Number(left.step) - Number(right.step) || left.vocabulary! - right.vocabulary! || left.width - right.width);
   const measures: Measure[] = profile.peak_gflops ? ["ms", "share", "spread"] : ["ms", "spread"];
   return (
     <>
@@ -52,13 +52,13 @@ function Profile({ profile }: { profile: DeviceProfile }) {
             <Choice title="Cells show" testid="choice-measure" value={measure} options={measures.map((value) => ({ value, title: measure_titles[value] }))} on_change={set_measure} />
           </div>
           <p class="about">
-            {measure === "ms" && "Median time of a block for one segment."}
+            {measure === "ms" && "Median time of a block: for a prompt, and for one more token after it."}
             {measure === "share" && `Floating-point operations per second, as a share of the ${plain(profile.peak_gflops)} GFLOP/s that matrix products reach here.`}
             {measure === "spread" && "From the 10th to the 90th percentile, as a share of the median: how reliable a time is."}
           </p>
           <div class="columns">
             {groups.map((group) => (
-              <Panel key={`${group.backbone} ${group.length} ${group.letter}`} title={`${group.backbone}, ${group.length} tokens: ${group.letter}, ${letter_meaning(group.letter)}`} testid="pieces-panel">
+              <Panel key={`${group.backbone} ${timed_at(group)} ${group.letter}`} title={`${group.backbone}, ${timed_at(group)}: ${group.letter}, ${letter_meaning(group.letter)}`} testid="pieces-panel">
                 <Pieces group={group} measure={measure} peak_gflops={profile.peak_gflops} />
               </Panel>
             ))}
@@ -166,7 +166,7 @@ function measure_value(event: ECElementEvent, cells: [number, number, number, nu
 function Frames({ frames, peak_gflops }: { frames: Piece[]; peak_gflops: number | null }) {
   const columns: Column<Piece>[] = [
     { title: "Backbone", cell: (piece) => piece.backbone },
-    { title: "Tokens", number: true, cell: (piece) => piece.length },
+    { title: "Timed at", cell: (piece) => timed_at(piece) },
     { title: "Width", number: true, cell: (piece) => piece.width },
     { title: "Embedding width", number: true, cell: (piece) => piece.embedding_width ?? "–" },
     { title: "Vocabulary (tokens)", number: true, cell: (piece) => piece.vocabulary ?? "–" },

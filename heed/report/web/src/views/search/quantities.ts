@@ -5,7 +5,7 @@ import type { FoundModel, Unit } from "../../document.ts";
 import type { Better } from "./front.ts";
 import { model_of, type Rows } from "./rows.ts";
 
-export type QuantityName = "score" | "latency" | "memory" | "decoder" | "total" | Unit;
+export type QuantityName = "score" | "latency" | "step" | "memory" | "decoder" | "total" | Unit;
 
 export interface Quantity {
   name: QuantityName;
@@ -65,6 +65,19 @@ export function quantities_of(rows: Rows): Quantity[] {
       values: rows.latency,
       measured: (model) => model.measured_ms,
     },
+    rows.step.some((value) => value > 0)
+      ? {
+          name: "step",
+          title: "latency of one more token",
+          axis: `latency of one more token after ${rows.run.length} (ms)`,
+          scale: 1,
+          unit: "ms",
+          better: "less",
+          format: milliseconds,
+          values: rows.step,
+          measured: (model) => model.step_ms ?? NaN,
+        }
+      : null,
     {
       name: "memory",
       title: "memory",

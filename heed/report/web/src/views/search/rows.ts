@@ -12,6 +12,7 @@ export interface Rows {
   score: Float64Array;
   latency: Float64Array; // predicted; measured where nothing is predicted
   known_latency: Float64Array; // measured, or else predicted; limits apply to this
+  step: Float64Array; // latency of one more token
   memory: Float64Array;
   decoder: Float64Array;
   total: Float64Array;
@@ -63,6 +64,7 @@ export function rows_of(run: SearchRun): Rows {
     score: column(candidates.score, (model) => model.score),
     latency,
     known_latency,
+    step: column(candidates.step_ms, (model) => model.predicted_step_ms ?? model.step_ms),
     memory: column(candidates.memory, (model) => model.planned_bytes),
     decoder: column(candidates.decoder, (model) => model.decoder),
     total: column(candidates.total, (model) => model.total),

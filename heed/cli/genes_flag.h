@@ -1,0 +1,15 @@
+// --genes narrows the space that a verb is given, without a file for it.
+#pragma once
+
+#include "heed/cli/flags.h"
+
+namespace heed::cli {
+
+inline void declare_genes(Flags& flags, std::string& genes) {
+  flags.option(
+      "genes", genes,
+      "values instead of the space's own, as its file would say: 'vocabulary = 256, width = [128, 256]'",
+      "TOML");
+}
+
+}  // namespace heed::cli

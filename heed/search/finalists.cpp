@@ -1,0 +1,217 @@
+#include "heed/search/finalists.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <set>
+
+#include "heed/base/threads.h"
+#include "heed/measure/timing.h"
+#include "heed/search/strategies/exact.h"
+#include "heed/search/worth/worth_run.h"
+#include "heed/store/json_file.h"
+
+namespace heed::search {
+namespace {
+
+namespace fs = std::filesystem;
+
+// After fewer updates the order of the better models says little about the order at the end.
+constexpr int64_t kLeastUpdates = 80;
+// A quarter of a short training would be over before anything is learned.
+constexpr double kLeastSeconds = 300, kMostSeconds = 600;
+constexpr double kLeastToFit = 300;
+
+// The recommended model is among those reported, even if another is predicted to be better in everything.
+void recommend(const FoundModel& best, Objective objective, SearchResult& result) {
+  const std::string name = best.name;
+  for (FoundModel& model : result.models) std::erase(model.picks, kRecommended);
+  for (size_t i = 0; i < result.dominated.size(); ++i) {
+    if (result.dominated[i].name != name) continue;
+    result.models.push_back(std::move(result.dominated[i]));
+    result.dominated.erase(result.dominated.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  std::ranges::stable_sort(result.models, {}, [&](const FoundModel& m) { return m.time(objective).median; });
+  for (FoundModel& model : result.models) {
+    if (model.name == name) model.picks.insert(model.picks.begin(), kRecommended);
+  }
+}
+
+class FinalistTraining {
+ public:
+  FinalistTraining(const SearchRequest& request, const std::vector<Evaluated>& candidates, double peak,
+                   ShortTrainingObserver& observer, SearchResult& result)
+      : request_(request), observer_(observer), steps_(request.space.training.steps) {
+    for (const Evaluated& candidate : candidates) {
+      for (auto* models : {&result.models, &result.dominated}) {
+        for (FoundModel& model : *models) {
+          if (model.predicted.candidate == candidate.candidate) finalists_.push_back({&model});
+        }
+      }
+      const double flops = training_flops(candidate.cost.total, request.space.training);
+      seconds_ = std::max(seconds_, measure::training_seconds(flops, peak));
+    }
+  }
+
+  // The best finalist; null if there are fewer than two to choose from.
+  const FoundModel* best() {
+    if (finalists_.size() < 2) return nullptr;
+    budget_ = request_.finalists.value_or(usual_finalists(seconds_)) * thread_count();
+    update_ = seconds_ * thread_count() / static_cast<double>(steps_);
+    const Halving plan = plan_halving(finalists_.size(), steps_, update_, budget_);
+    size_t left = plan.models;
+    int64_t reached = 0;
+    for (int64_t rounds = plan.rounds(); rounds > 0 && reached < steps_; --rounds, left /= 2) {
+      reached = next_stop(left, rounds, reached, steps_, update_, rest());
+      train(0, left, reached);
+    }
+    if (reached == 0) return nullptr;
+    use_rest(reached);
+    return finalists_.front().model->trained.empty() ? nullptr : finalists_.front().model;
+  }
+
+ private:
+  struct Finalist {
+    FoundModel* model;
+    int64_t reached = 0;  // updates
+    double seconds = 0;   // of one thread
+  };
+
+  double rest() const {
+    double rest = budget_;
+    for (const Finalist& finalist : finalists_) rest -= finalist.seconds;
+    return rest;
+  }
+
+  // Trains some of the finalists until an update; afterwards the best stand first.
+  void train(size_t first, size_t count, int64_t stop) {
+    std::vector<ShortTraining> models;
+    for (size_t i = first; i < first + count; ++i) {
+      const FoundModel& model = *finalists_[i].model;
+      ShortTraining& next = models.emplace_back();
+      next.name = model.name;
+      next.recipe = request_.space.recipe_of(model.predicted.candidate);
+      next.work = static_cast<double>(model.predicted.cost.total);
+      next.stop_after = stop;
+    }
+    train_shortly(models, request_.sample.data, finalists_folder(request_.folder), request_.record, {},
+                  observer_);
+    // What follows is planned by the time that this really took, which the runs have recorded.
+    update_ = 0;
+    for (size_t i = 0; i < count; ++i) {
+      Finalist& finalist = finalists_[first + i];
+      finalist.model->trained = models[i].moments;
+      finalist.reached = stop;
+      finalist.seconds = models[i].seconds;
+      update_ += models[i].seconds / static_cast<double>(stop) / static_cast<double>(count);
+    }
+    std::ranges::stable_sort(finalists_, [](const Finalist& a, const Finalist& b) {
+      if (a.reached != b.reached) return a.reached > b.reached;
+      const auto loss = [](const Finalist& f) {
+        return f.model->trained.empty() ? INFINITY : f.model->trained.back().bits_per_byte;
+      };
+      return loss(a) < loss(b);
+    });
+  }
+
+  // With time left, those that were stopped go on, the best first.
+  void use_rest(int64_t stop) {
+    for (;;) {
+      size_t first = 0, count = 0;
+      while (first < finalists_.size() && finalists_[first].reached == stop) ++first;
+      double seconds = 0;
+      for (; first + count < finalists_.size() && count < static_cast<size_t>(thread_count()); ++count) {
+        const double more = update_ * static_cast<double>(stop - finalists_[first + count].reached);
+        if (seconds + more > rest()) break;
+        seconds += more;
+      }
+      if (count == 0) return;
+      train(first, count, stop);
+    }
+  }
+
+  const SearchRequest& request_;
+  ShortTrainingObserver& observer_;
+  const int64_t steps_;
+  std::vector<Finalist> finalists_;  // the best first
+  double seconds_ = 0;               // for the whole training of the largest, with all threads
+  double budget_ = 0, update_ = 0;   // seconds of single threads: in all, and for an update
+};
+
+}  // namespace
+
+fs::path finalists_folder(const fs::path& search) { return search / "finalists"; }
+
+bool continue_finalist(const fs::path& recipe_file, const spec::Recipe& recipe, const fs::path& data,
+                       const fs::path& run) {
+  const fs::path search = recipe_file.parent_path();
+  if (recipe_file.filename() != kPickFile || fs::exists(run) || !fs::exists(search / kResultFile))
+    return false;
+  for (const Json& model : store::read_json_object(search / kResultFile).value("models", Json::array())) {
+    const Json picks = model.value("picks", Json::array());
+    if (std::ranges::find(picks, Json(kRecommended)) == picks.end()) continue;
+    const fs::path begun = finalists_folder(search) / model.value("name", "");
+    if (!fs::exists(begun / "config.json") || !fs::exists(begun / "checkpoints")) return false;
+    Json before = store::read_json_object(begun / "config.json"), now = spec::to_json(recipe);
+    // The text decides how many words there are.
+    before["model"].erase("vocabulary"), now["model"].erase("vocabulary");
+    const Json text = store::read_json_object(begun / "run.json").value("data", Json::object());
+    if (before != now || text.value("path", "") != fs::absolute(data).string()) return false;
+    fs::copy(begun, run, fs::copy_options::recursive);
+    return true;
+  }
+  return false;
+}
+
+std::vector<Evaluated> promising(const SearchProblem& problem, size_t count) {
+  std::vector<Evaluated> all = exact_best(problem);
+  if (all.empty()) return all;
+  const auto by_score = [](const Evaluated& a, const Evaluated& b) { return a.score > b.score; };
+  std::ranges::stable_sort(all, by_score);
+  const Evaluated best = all.front();
+  for (size_t kind = 0; kind < problem.space.layer.size(); ++kind) {
+    SearchProblem without = problem;
+    without.allows = [&](int64_t width, const spec::Layer& layer) {
+      return width == best.candidate.frame.width && layer.kind != static_cast<int64_t>(kind);
+    };
+    const std::vector<Evaluated> found = exact_best(without);
+    if (!found.empty()) all.push_back(*std::ranges::min_element(found, by_score));
+  }
+  std::ranges::stable_sort(all, by_score);
+  std::set<spec::Candidate> seen;
+  std::erase_if(all, [&](const Evaluated& model) { return !seen.insert(model.candidate).second; });
+  if (all.size() > count) all.resize(count);
+  return all;
+}
+
+double usual_finalists(double seconds) { return std::clamp(seconds / 4, kLeastSeconds, kMostSeconds); }
+
+double usual_fit(double seconds) {
+  return seconds / 4 < kLeastToFit ? 0 : std::min(seconds / 4, WorthRequest().budget);
+}
+
+int64_t Halving::rounds() const { return models < 2 ? 0 : std::bit_width(models) - 1; }
+
+Halving plan_halving(size_t candidates, int64_t steps, double update, double budget) {
+  const int64_t least = std::min(kLeastUpdates, steps);
+  for (Halving plan{candidates}; plan.models >= 2; --plan.models) {
+    if (plan.models == 2 || next_stop(plan.models, plan.rounds(), 0, steps, update, budget) >= least)
+      return plan;
+  }
+  return {};
+}
+
+int64_t next_stop(size_t left, int64_t rounds, int64_t reached, int64_t steps, double update, double budget) {
+  const double updates = budget / static_cast<double>(rounds) / static_cast<double>(left) / update;
+  const double rest = static_cast<double>(steps - reached);
+  return reached + std::max<int64_t>(1, static_cast<int64_t>(std::min(updates, rest)));
+}
+
+void train_finalists(const SearchRequest& request, const std::vector<Evaluated>& candidates, double peak,
+                     ShortTrainingObserver& observer, SearchResult& result) {
+  if (const FoundModel* best = FinalistTraining(request, candidates, peak, observer, result).best())
+    recommend(*best, request.objective, result);
+}
+
+}  // namespace heed::search

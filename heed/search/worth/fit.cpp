@@ -1,0 +1,186 @@
+#include "heed/search/worth/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "heed/search/statistics.h"
+#include "heed/search/worth/least_squares.h"
+
+namespace heed::search {
+namespace {
+
+// Bits per byte by which models of one law differ: other seeds, and what the law does not know.
+constexpr double kNoise = 0.03;
+// Errors beyond this many times the noise count less.
+constexpr double kBend = 3;
+// How far parameters usually are from the prior: factors and powers (as logarithms), and bits.
+constexpr double kFactor = 0.7, kPower = 0.35, kBits = 1;
+// The weights of a letter that the prior does not know.
+constexpr double kUnknown = 0.3;
+
+// A law as a vector of numbers that may be anything, and back.
+class Coordinates {
+ public:
+  Coordinates(const std::vector<LawModel>& models, const Law& prior) : prior_(prior) {
+    std::set<int64_t> vocabularies;
+    for (const LawModel& model : models) {
+      for (const SizedBlock& block : model.blocks)
+        prior_.letters.try_emplace(block.letter, LetterWorth{kUnknown, kUnknown});
+      vocabularies.insert(model.vocabulary);
+      texts_.insert(model.text);
+    }
+    for (const int64_t vocabulary : vocabularies) prior_.vocabulary.try_emplace(vocabulary, 0.0);
+    visit(prior_, [&](double value, double usual) { start_.push_back(value), usual_.push_back(usual); });
+    for (size_t i = 0; i < texts_.size(); ++i) start_.push_back(prior_.floor);
+  }
+
+  const std::vector<double>& start() const { return start_; }
+
+  // How far each coordinate is from the prior, in units of how far it usually is. Floors may be anywhere.
+  void add_distances(const std::vector<double>& at, std::vector<double>& residuals) const {
+    for (size_t i = 0; i < usual_.size(); ++i) residuals.push_back((at[i] - start_[i]) / usual_[i]);
+  }
+
+  Law law(const std::vector<double>& at) const {
+    Law law = prior_;
+    auto next = at.begin();
+    for (Decay* decay : {&law.context, &law.transform, &law.width, &law.tokens})
+      decay->bits = std::exp(*next++), decay->power = std::exp(*next++);
+    for (Growth* growth : {&law.context_growth, &law.transform_growth})
+      growth->size = *next++, growth->tokens = *next++;
+    for (auto& [letter, worth] : law.letters) {
+      for (double* weight : {&worth.context, &worth.transform}) {
+        if (*weight > 0) *weight = std::exp(*next++);
+      }
+    }
+    for (auto& [vocabulary, bits] : law.vocabulary) {
+      if (vocabulary != prior_.vocabulary.begin()->first) bits = *next++;
+    }
+    law.floor = std::accumulate(next, at.end(), 0.0) / static_cast<double>(texts_.size());
+    return law;
+  }
+
+  // The floor of a text, which the law itself has as a mean.
+  double floor_of(const std::vector<double>& at, const std::string& text) const {
+    return at[usual_.size() + static_cast<size_t>(std::distance(texts_.begin(), texts_.find(text)))];
+  }
+
+ private:
+  template <class Visitor>
+  void visit(const Law& law, const Visitor& coordinate) const {
+    for (const Decay* decay : {&law.context, &law.transform, &law.width, &law.tokens})
+      coordinate(std::log(decay->bits), kFactor), coordinate(std::log(decay->power), kPower);
+    for (const Growth* growth : {&law.context_growth, &law.transform_growth})
+      coordinate(growth->size, kPower), coordinate(growth->tokens, kPower);
+    // What a letter adds nothing to, it adds nothing to after the fit.
+    for (const auto& [letter, worth] : law.letters) {
+      for (const double weight : {worth.context, worth.transform}) {
+        if (weight > 0) coordinate(std::log(weight), kFactor);
+      }
+    }
+    // The first is part of the floor.
+    for (const auto& [vocabulary, bits] : law.vocabulary) {
+      if (vocabulary != law.vocabulary.begin()->first) coordinate(bits, kBits);
+    }
+  }
+
+  Law prior_;
+  std::set<std::string> texts_;
+  std::vector<double> start_, usual_;  // floors have no usual distance
+};
+
+double spearman_of(const std::vector<LawModel>& models, const std::vector<double>& predictions,
+                   int64_t percent) {
+  std::vector<double> measured, score;
+  for (size_t i = 0; i < models.size(); ++i) {
+    measured.push_back(models[i].bits_per_byte), score.push_back(-predictions[i]);
+  }
+  return spearman_of_best(measured, score, percent);
+}
+
+}  // namespace
+
+int64_t LawModel::parameters() const {
+  int64_t sum = 0;
+  for (const SizedBlock& block : blocks) sum += block.parameters;
+  return sum;
+}
+
+double predicted(const Law& law, const LawModel& model) {
+  Sums sums;
+  for (const SizedBlock& block : model.blocks) sums += law.worth(model.width, block, model.tokens);
+  return law.bits_per_byte(model.width, model.vocabulary, sums, model.tokens);
+}
+
+Law fit_law(const std::vector<LawModel>& models, const Law& prior) {
+  const Coordinates coordinates(models, prior);
+  const auto residuals = [&](const std::vector<double>& at) {
+    const Law law = coordinates.law(at);
+    std::vector<double> all;
+    for (const LawModel& model : models) {
+      const double bits = predicted(law, model) - law.floor + coordinates.floor_of(at, model.text);
+      all.push_back(robust((bits - model.bits_per_byte) / kNoise, kBend));
+    }
+    coordinates.add_distances(at, all);
+    return all;
+  };
+  return coordinates.law(least_squares(residuals, coordinates.start()));
+}
+
+LawQuality judge_law(const std::vector<LawModel>& models, const Law& prior) {
+  LawQuality quality;
+  double squares = 0;
+  for (size_t i = 0; i < models.size(); ++i) {
+    std::vector<LawModel> others = models;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    quality.left_out.push_back(predicted(fit_law(others, prior), models[i]));
+    squares += std::pow(quality.left_out.back() - models[i].bits_per_byte, 2);
+  }
+  quality.error = std::sqrt(squares / static_cast<double>(models.size()));
+  quality.all = spearman_of(models, quality.left_out, 100);
+  quality.best_fifth = spearman_of(models, quality.left_out, 20);
+  std::vector<LawModel> sorted = models;
+  std::ranges::stable_sort(sorted, {}, &LawModel::parameters);
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  const Law from_smaller = fit_law({sorted.begin(), middle}, prior);
+  const std::vector<LawModel> larger(middle, sorted.end());
+  std::vector<double> predictions;
+  for (const LawModel& model : larger) predictions.push_back(predicted(from_smaller, model));
+  quality.larger_half = spearman_of(larger, predictions, 100);
+  return quality;
+}
+
+std::map<std::string, double> judge_transfer(const std::vector<LawModel>& models, const Law& prior) {
+  std::map<std::string, std::map<double, std::vector<LawModel>>> groups;  // by text, then by tokens
+  for (const LawModel& model : models) groups[model.text][model.tokens].push_back(model);
+  std::map<std::string, double> transfer;
+  if (groups.size() < 2) return transfer;
+  for (const auto& [text, by_tokens] : groups) {
+    std::vector<LawModel> others;
+    for (const LawModel& model : models) {
+      if (model.text != text) others.push_back(model);
+    }
+    const Law law = fit_law(others, prior);
+    double sum = 0;
+    for (const auto& [tokens, group] : by_tokens) {
+      std::vector<double> predictions;
+      for (const LawModel& model : group) predictions.push_back(predicted(law, model));
+      sum += spearman_of(group, predictions, 100);
+    }
+    transfer[text] = sum / static_cast<double>(by_tokens.size());
+  }
+  return transfer;
+}
+
+Json to_json(const LawQuality& quality) {
+  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+  return {{"error", number(quality.error)},
+          {"spearman", number(quality.all)},
+          {"spearman_best_fifth", number(quality.best_fifth)},
+          {"spearman_larger_half", number(quality.larger_half)},
+          {"left_out", quality.left_out}};
+}
+
+}  // namespace heed::search

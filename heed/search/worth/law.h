@@ -1,0 +1,92 @@
+// The law of worth: the loss of a model after training, in bits per byte, from what its blocks are worth, its
+// width D, its vocabulary and the tokens N it was trained on,
+//
+//   L = E + V + A R^-a + C (1 + T)^-c + G D^-g + B N^-b
+//
+// R is what blocks add to reading the context, T what they add to transforming it. Both are plain sums over
+// the blocks, so that the exact search can walk them: weight of the letter * S^s * N^t, with S the parameters
+// of the block per unit of width. Each sum has diminishing returns, and neither replaces the other.
+// docs/worth.md says what was tried besides.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "heed/base/fields.h"
+#include "heed/search/cost.h"
+
+namespace heed::search {
+
+// What the powers are relative to.
+inline constexpr double kUsualWidth = 256, kUsualTokens = 1 << 18, kUsualSize = 512;
+
+// A term of the loss that falls with a power.
+struct Decay {
+  double bits = 0, power = 0;
+  double operator()(double x) const { return bits * std::pow(x, -power); }
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("bits", bits, "where the quantity is the usual one");
+    field("power", power, "of the quantity");
+  }
+};
+
+// One of the two sums: how it grows with the size of a block and with the tokens.
+struct Growth {
+  double size = 0, tokens = 0;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("size", size, "power of a block's size");
+    field("tokens", tokens, "power of the tokens");
+  }
+};
+
+// What a block of the usual size adds to each sum after the usual tokens.
+struct LetterWorth {
+  double context = 0, transform = 0;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("context", context, "to reading the context");
+    field("transform", transform, "to transforming it");
+  }
+};
+
+// A block as the law sees it.
+struct SizedBlock {
+  char letter = 0;
+  int64_t parameters = 0;
+};
+
+// The two sums.
+struct Sums {
+  double context = 0, transform = 0;
+  Sums& operator+=(const Sums& other) {
+    context += other.context, transform += other.transform;
+    return *this;
+  }
+};
+
+struct Law {
+  double floor = 0;                         // E
+  Decay context, transform, width, tokens;  // A, C, G, B
+  Growth context_growth, transform_growth;
+  std::map<char, LetterWorth> letters;
+  std::map<int64_t, double> vocabulary;  // V, in bits; 0 for others
+
+  Sums worth(int64_t width_of_model, const SizedBlock& block, double tokens_seen) const;
+  double bits_per_byte(int64_t width_of_model, int64_t vocabulary_of_model, const Sums& sums,
+                       double tokens_seen) const;
+};
+
+// Sums in whole units, which are the same in any order: fine enough that rounding is below any measurement,
+// coarse enough that equal sums are found.
+Worth units_of(const Sums& sums);
+Sums sums_of(const Worth& units);
+
+Json to_json(const Law& law);
+// Throws if something is missing or is not what it should be; `what` names the source.
+Law read_law(const Json& json, const std::string& what);
+
+}  // namespace heed::search

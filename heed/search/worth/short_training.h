@@ -1,0 +1,61 @@
+// The training of many small models on one text: several at once, each on its own thread, each a run that
+// resumes.
+#pragma once
+
+#include <filesystem>
+
+#include "heed/search/worth/moment.h"
+#include "heed/spec/space.h"
+#include "heed/train/run.h"
+
+namespace heed::search {
+
+// The recipe with its schedule shortened or lengthened to this many tokens: whole updates, at least one, and
+// a warm-up of a tenth of them at most.
+spec::Recipe for_tokens(spec::Recipe recipe, int64_t tokens);
+int64_t tokens_per_update(const spec::TrainingSpec& training);
+
+// Learns the vocabulary of a recipe, if it is not in the folder yet, and makes the tokens of the text in it,
+// for all runs in the folder. Throws if the text is too short for the vocabulary.
+train::SharedText share_text(const spec::Recipe& recipe, const std::filesystem::path& data,
+                             const std::filesystem::path& folder);
+
+// Removes the vocabularies that the text is too short for from the space; `note` is told. Throws if none is
+// left, or if there is no such text.
+void leave_out_vocabularies(spec::Space& space, const std::filesystem::path& data,
+                            const std::filesystem::path& folder,
+                            const std::function<void(const std::string&)>& note);
+
+// The operations to train a model with this many parameters.
+double training_flops(int64_t total, const spec::TrainingSpec& training);
+
+// A model to train, or trained.
+struct ShortTraining {
+  std::string name;  // of its folder
+  spec::Recipe recipe;
+  double work = 0;                   // relative to the others, for the ETA
+  int64_t stop_after = 0;            // updates; 0 for all of the recipe's
+  std::vector<Moment> moments = {};  // none if it diverged
+  double bytes_per_token = 0;        // of the valid part
+  double seconds = 0;                // of one thread
+};
+
+struct ShortTrainingProgress {
+  size_t done = 0, all = 0;  // models
+  double share = 0;          // of the work
+};
+
+class ShortTrainingObserver : public train::ResumableObserver {
+ public:
+  virtual void training(const ShortTrainingProgress& progress) = 0;
+};
+
+// Trains every model in a folder of its name in `folder`, and fills in its moments and seconds. Tokens of the
+// text and vocabularies are shared by all. `wants` says before each whether it is still wanted, given those
+// done; what is not is left without moments. Throws an interrupted Error when stopped.
+void train_shortly(std::vector<ShortTraining>& models, const std::filesystem::path& data,
+                   const std::filesystem::path& folder, const Json& record,
+                   const std::function<bool(const ShortTraining& next)>& wants,
+                   ShortTrainingObserver& observer);
+
+}  // namespace heed::search

@@ -1,0 +1,236 @@
+// What blocks are worth: which models are trained to find out, and the law fitted to their losses.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "heed/base/files.h"
+#include "heed/base/philox.h"
+#include "heed/search/finalists.h"
+#include "heed/search/worth/design.h"
+#include "heed/search/worth/fit.h"
+#include "heed/search/worth/law_file.h"
+#include "heed/search/worth/least_squares.h"
+#include "heed/search/worth/valuation.h"
+#include "tests/support/messages.h"
+
+namespace heed::search {
+namespace {
+
+TEST(LeastSquares, FindsTheParametersOfACurve) {
+  // y = 1.5 + 4 x^-0.7
+  std::vector<double> xs, ys;
+  for (int i = 1; i <= 40; ++i) xs.push_back(i), ys.push_back(1.5 + 4 * std::pow(i, -0.7));
+  const auto residuals = [&](double bend) {
+    return [&, bend](const std::vector<double>& p) {
+      std::vector<double> out;
+      for (size_t i = 0; i < xs.size(); ++i)
+        out.push_back(robust(p[0] + std::exp(p[1]) * std::pow(xs[i], -p[2]) - ys[i], bend));
+      return out;
+    };
+  };
+  std::vector<double> found = least_squares(residuals(INFINITY), {0, 0, 0.2});
+  EXPECT_NEAR(found[0], 1.5, 1e-6);
+  EXPECT_NEAR(std::exp(found[1]), 4, 1e-6);
+  EXPECT_NEAR(found[2], 0.7, 1e-6);
+  // One wild value moves the robust fit little, and the plain one much.
+  ys[20] += 30;
+  EXPECT_GT(std::abs(least_squares(residuals(INFINITY), {0, 0, 0.2})[0] - 1.5), 0.3);
+  EXPECT_NEAR(least_squares(residuals(0.01), {0, 0, 0.2})[0], 1.5, 0.05);
+}
+
+TEST(LeastSquares, LeavesAParameterThatChangesNothing) {
+  const auto found = least_squares(
+      [](const std::vector<double>& p) {
+        return std::vector<double>{p[0] - 3, 2 * (p[0] - 3)};
+      },
+      {0, 7});
+  EXPECT_NEAR(found[0], 3, 1e-9);
+  EXPECT_NEAR(found[1], 7, 1e-6);
+}
+
+TEST(DesignedSample, CoversTheSpaceFromItsBeginning) {
+  const spec::Space space = spec::load_space("letters");
+  GraphCosts costs(space);
+  const int64_t most = 6'000'000;
+  const std::vector<spec::Candidate> sample = designed_sample(space, costs, 40, most, 1);
+  ASSERT_EQ(sample.size(), 40u);
+  EXPECT_EQ(std::set<spec::Candidate>(sample.begin(), sample.end()).size(), 40u);
+  std::set<int64_t> widths, kinds, vocabularies, depths;
+  double least = INFINITY, largest = 0;
+  for (size_t i = 0; i < 16; ++i) {
+    const spec::Candidate& model = sample[i];
+    widths.insert(model.frame.width), vocabularies.insert(model.frame.vocabulary);
+    depths.insert(static_cast<int64_t>(model.layers.size()));
+    for (const spec::Layer& layer : model.layers) kinds.insert(layer.kind);
+    const Cost cost = costs.of(model);
+    EXPECT_LE(cost.total, most);
+    least = std::min(least, static_cast<double>(cost.decoder));
+    largest = std::max(largest, static_cast<double>(cost.decoder));
+  }
+  EXPECT_GE(widths.size() + 1, space.width.size());
+  EXPECT_EQ(kinds.size(), space.layer.size());
+  EXPECT_EQ(vocabularies.size(), space.vocabulary.size());
+  EXPECT_GE(depths.size(), 4u);
+  EXPECT_GT(largest / least, 30);
+  // The same seed draws the same, and a longer list begins with the shorter.
+  EXPECT_EQ(designed_sample(space, costs, 40, most, 1), sample);
+  const auto few = designed_sample(space, costs, 12, most, 1);
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), sample.begin()));
+  EXPECT_NE(designed_sample(space, costs, 12, most, 2), few);
+}
+
+TEST(DesignedSample, EndsWhereThereAreNoMoreModels) {
+  spec::Space space = spec::load_space("letters");
+  space.layer = {"r"}, space.width = {128}, space.layers = {2}, space.vocabulary = {256};
+  GraphCosts costs(space);
+  EXPECT_EQ(designed_sample(space, costs, 50, 1'000'000, 1).size(), 10u);  // pairs of four projections
+  EXPECT_TRUE(designed_sample(space, costs, 50, 1000, 1).empty());
+}
+
+// A law unlike the one that comes with heed.
+Law other_law() {
+  Law law = load_law("letters");
+  law.floor += 0.3;
+  law.context.bits *= 1.3, law.transform.power *= 1.4;
+  for (auto& [letter, worth] : law.letters) worth.context *= 1.5;
+  law.vocabulary = {{256, 0}, {4096, -0.4}};
+  return law;
+}
+
+// Models of `letters` with the losses of a law, and a little noise.
+std::vector<LawModel> made_up_models(const Law& law, int64_t count, double noise) {
+  const spec::Space space = [] {
+    spec::Space letters = spec::load_space("letters");
+    letters.vocabulary = {256, 4096};
+    return letters;
+  }();
+  GraphCosts costs(space);
+  BlockSizes sizes(space);
+  Rng rng(3);
+  std::vector<LawModel> models;
+  for (const spec::Candidate& candidate : designed_sample(space, costs, count, 4'000'000, 1)) {
+    LawModel model{text("m", models.size()),
+                   "",
+                   candidate.frame.width,
+                   candidate.frame.vocabulary,
+                   sizes.of(candidate.frame.width, space.model_of(candidate).blocks()),
+                   5e5,
+                   0};
+    model.bits_per_byte = predicted(law, model) + noise * rng.normal();
+    models.push_back(model);
+  }
+  return models;
+}
+
+TEST(Law, IsFoundAgainFromTheLossesOfItsModels) {
+  const Law law = other_law();
+  const std::vector<LawModel> models = made_up_models(law, 40, 0.01);
+  const Law found = fit_law(models, load_law("letters"));
+  double squares = 0;
+  for (const LawModel& model : made_up_models(law, 80, 0))
+    squares += std::pow(predicted(found, model) - model.bits_per_byte, 2);
+  EXPECT_LT(std::sqrt(squares / 80), 0.02);
+  EXPECT_NEAR(found.vocabulary.at(4096), -0.4, 0.03);
+}
+
+TEST(Law, QualityIsThatOfModelsLeftOut) {
+  const std::vector<LawModel> models = made_up_models(other_law(), 20, 0.01);
+  const LawQuality quality = judge_law(models, load_law("letters"));
+  EXPECT_LT(quality.error, 0.04);
+  EXPECT_GT(quality.all, 0.97);
+  EXPECT_GT(quality.larger_half, 0.8);
+  ASSERT_EQ(quality.left_out.size(), models.size());
+  // Losses that follow no law are not predicted.
+  std::vector<LawModel> noise = models;
+  Rng rng(4);
+  for (LawModel& model : noise) model.bits_per_byte = 2 + rng.uniform();
+  const LawQuality of_noise = judge_law(noise, load_law("letters"));
+  EXPECT_LT(of_noise.all, 0.6);
+  EXPECT_GT(of_noise.error, 0.2);
+}
+
+TEST(Law, OneWildModelChangesLittle) {
+  std::vector<LawModel> models = made_up_models(other_law(), 30, 0);
+  models[7].bits_per_byte += 2;
+  const Law found = fit_law(models, load_law("letters"));
+  models.erase(models.begin() + 7);
+  for (const LawModel& model : models)
+    EXPECT_NEAR(predicted(found, model), model.bits_per_byte, 0.05) << model.name;
+}
+
+TEST(Law, SaysWhatIsWrongWithAFile) {
+  const TemporaryFolder folder;
+  const Law law = other_law();
+  write_file(folder / "law.json", Json{{"law", to_json(law)}}.dump());
+  EXPECT_EQ(to_json(load_law(folder.path().string())), to_json(law));  // a folder of `heed worth`
+  EXPECT_EQ(to_json(load_law((folder / "law.json").string())), to_json(law));
+  EXPECT_SAYS(load_law("lettres"), "lettres: no law of worth found at ");
+  write_file(folder / "law.json", R"({"models": []})");
+  EXPECT_SAYS(load_law(folder.path().string()), "it is not a law of worth", ErrorKind::kDamaged);
+  Json without = to_json(law);
+  without.erase("width");
+  EXPECT_SAYS(read_law(without, "x.json"), "x.json: it is not a law of worth", ErrorKind::kDamaged);
+  Json strange = to_json(law);
+  strange["letters"]["?"] = {{"context", 1}};
+  EXPECT_SAYS(read_law(strange, "x.json"), "'?' is not a letter", ErrorKind::kDamaged);
+}
+
+TEST(Valuation, SumsOfLayersAreThoseOfTheModel) {
+  const spec::Space space = spec::load_space("letters");
+  GraphCosts costs(space);
+  std::optional<Valuation> valuation(std::in_place, space, other_law(), 5e5);
+  ValuedCosts valued(costs, valuation);
+  for (const spec::Candidate& candidate : designed_sample(space, costs, 12, 20'000'000, 5)) {
+    const Cost cost = valued.of(candidate);
+    EXPECT_GT(cost.worth[0], 0);
+    EXPECT_EQ(valuation->score(candidate.frame, cost.worth), valuation->score(space.model_of(candidate)));
+    // Whole units are fine enough.
+    BlockSizes sizes(space);
+    const LawModel model{"",
+                         "",
+                         candidate.frame.width,
+                         candidate.frame.vocabulary,
+                         sizes.of(candidate.frame.width, space.model_of(candidate).blocks()),
+                         5e5,
+                         0};
+    EXPECT_NEAR(-valuation->score(candidate.frame, cost.worth), predicted(other_law(), model), 1e-3);
+  }
+}
+
+TEST(Finalists, AreHalvedWithinTheirTime) {
+  // The updates after which rounds stop, and the time that they take.
+  struct Course {
+    std::vector<int64_t> stops;
+    double seconds = 0;
+  };
+  const auto course = [](size_t candidates, int64_t steps, double update, double budget) {
+    const Halving plan = plan_halving(candidates, steps, update, budget);
+    Course all;
+    size_t left = plan.models;
+    int64_t reached = 0;
+    for (int64_t rounds = plan.rounds(); rounds > 0 && reached < steps; --rounds, left /= 2) {
+      const int64_t stop = next_stop(left, rounds, reached, steps, update, budget - all.seconds);
+      all.seconds += static_cast<double>(left) * update * static_cast<double>(stop - reached);
+      all.stops.push_back(reached = stop);
+    }
+    return all;
+  };
+  EXPECT_EQ(course(8, 1000, 1, 2400).stops, (std::vector<int64_t>{100, 300, 700}));
+  // Time that is left over goes to the later rounds, and no model is trained longer than it should be.
+  EXPECT_EQ(course(8, 1000, 1, 12000).stops, (std::vector<int64_t>{500, 1000}));
+  EXPECT_EQ(course(8, 1000, 1, 1e9).stops, (std::vector<int64_t>{1000}));
+  // With little time rather fewer models than too few updates.
+  EXPECT_EQ(plan_halving(8, 1000, 1, 2400).models, 8u);
+  EXPECT_EQ(plan_halving(8, 1000, 1, 1200).models, 7u);
+  EXPECT_EQ(plan_halving(8, 1000, 1, 600).models, 3u);
+  EXPECT_EQ(plan_halving(8, 1000, 1, 10).models, 2u);
+  for (const double budget : {50., 300., 777., 3000.}) {
+    for (const size_t candidates : {2, 3, 5, 8})
+      EXPECT_LE(course(candidates, 300, 1, budget).seconds, budget) << budget;
+  }
+  EXPECT_EQ(plan_halving(1, 300, 1, 100).models, 0u);
+}
+
+}  // namespace
+}  // namespace heed::search
