@@ -45,7 +45,7 @@ class Search : public Verb {
     flags.seconds("max-latency", latency_, "for a prompt of the space's length, such as 20ms");
     flags.seconds("max-step-latency", step_, "for one more token after it, such as 2ms");
     flags.bytes("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
-    flags.bytes("max-file", file_, "of the weights on disk in f32, such as 16MiB");
+    flags.bytes("max-file", file_, "file size of the weights in f32, such as 16MiB");
     flags.option("max-parameters", parameters_, "in total, such as 12M");
     flags.option("objective", objective_, "the latency that models should be low in: prompt or step",
                  check_objective);
@@ -59,6 +59,9 @@ class Search : public Verb {
                "not given");
     flags.option("train-tokens", request_.train_tokens,
                  "tokens that the model will be trained on; the space's training if not given");
+    flags.seconds("train-time", request_.train_time,
+                  "with --data, instead of --train-tokens: time to train the model in, such as 1h; the best "
+                  "number of tokens for it is chosen with the model");
     flags.seconds(
         "fit", request_.fit,
         "with --data: time to fit a law of worth to the text; a quarter of the training, at most 15 "
@@ -243,9 +246,8 @@ class Search : public Verb {
 
   // What the search gains over published arrangements of the same latency.
   static void print_rivals(const search::SearchResult& r) {
-    const auto pick = std::ranges::find_if(
-        r.models, [](const auto& m) { return !m.picks.empty() && m.picks[0] == search::kRecommended; });
-    if (r.rivals.empty() || pick == r.models.end() || pick->trained.empty()) return;
+    const search::FoundModel* pick = r.recommended();
+    if (r.rivals.empty() || !pick || pick->trained.empty()) return;
     const auto reached = [](const search::FoundModel& m) { return m.trained.back().bits_per_byte; };
     std::printf("\nagainst published arrangements of the same latency, all trained on %s tokens\n",
                 format_count(static_cast<double>(pick->trained.back().tokens)).c_str());

@@ -38,6 +38,19 @@ void recommend(const FoundModel& best, Objective objective, SearchResult& result
   }
 }
 
+// Where a search has trained the model of a recipe that it wrote, if it has; empty for other recipes.
+fs::path begun_training(const fs::path& recipe_file) {
+  const fs::path folder = recipe_file.parent_path();
+  if (folder.filename() == kModelsFolder) return finalists_folder(folder.parent_path()) / recipe_file.stem();
+  if (recipe_file.filename() != kPickFile || !fs::exists(folder / kResultFile)) return {};
+  for (const Json& model : store::read_json_object(folder / kResultFile).value("models", Json::array())) {
+    const Json picks = model.value("picks", Json::array());
+    if (std::ranges::find(picks, Json(kRecommended)) != picks.end())
+      return finalists_folder(folder) / model.value("name", "");
+  }
+  return {};
+}
+
 class FinalistTraining {
  public:
   FinalistTraining(const SearchRequest& request, const std::vector<Evaluated>& candidates, double peak,
@@ -49,7 +62,7 @@ class FinalistTraining {
           if (model.predicted.candidate == candidate.candidate) finalists_.push_back({&model});
         }
       }
-      const double flops = training_flops(candidate.cost.total, request.space.training);
+      const double flops = training_flops(candidate.cost.total, tokens_of(request.space.training));
       seconds_ = std::max(seconds_, measure::training_seconds(flops, peak));
     }
   }
@@ -145,23 +158,16 @@ fs::path finalists_folder(const fs::path& search) { return search / "finalists";
 
 bool continue_finalist(const fs::path& recipe_file, const spec::Recipe& recipe, const fs::path& data,
                        const fs::path& run) {
-  const fs::path search = recipe_file.parent_path();
-  if (recipe_file.filename() != kPickFile || fs::exists(run) || !fs::exists(search / kResultFile))
-    return false;
-  for (const Json& model : store::read_json_object(search / kResultFile).value("models", Json::array())) {
-    const Json picks = model.value("picks", Json::array());
-    if (std::ranges::find(picks, Json(kRecommended)) == picks.end()) continue;
-    const fs::path begun = finalists_folder(search) / model.value("name", "");
-    if (!fs::exists(begun / "config.json") || !fs::exists(begun / "checkpoints")) return false;
-    Json before = store::read_json_object(begun / "config.json"), now = spec::to_json(recipe);
-    // The text decides how many words there are.
-    before["model"].erase("vocabulary"), now["model"].erase("vocabulary");
-    const Json text = store::read_json_object(begun / "run.json").value("data", Json::object());
-    if (before != now || text.value("path", "") != fs::absolute(data).string()) return false;
-    fs::copy(begun, run, fs::copy_options::recursive);
-    return true;
-  }
-  return false;
+  const fs::path begun = begun_training(recipe_file);
+  if (begun.empty() || fs::exists(run)) return false;
+  if (!fs::exists(begun / "config.json") || !fs::exists(begun / "checkpoints")) return false;
+  Json before = store::read_json_object(begun / "config.json"), now = spec::to_json(recipe);
+  // The text decides how many words there are.
+  before["model"].erase("vocabulary"), now["model"].erase("vocabulary");
+  const Json text = store::read_json_object(begun / "run.json").value("data", Json::object());
+  if (before != now || text.value("path", "") != fs::absolute(data).string()) return false;
+  fs::copy(begun, run, fs::copy_options::recursive);
+  return true;
 }
 
 std::vector<Evaluated> promising(const SearchProblem& problem, size_t count) {
@@ -169,14 +175,14 @@ std::vector<Evaluated> promising(const SearchProblem& problem, size_t count) {
   if (all.empty()) return all;
   const auto by_score = [](const Evaluated& a, const Evaluated& b) { return a.score > b.score; };
   std::ranges::stable_sort(all, by_score);
-  const Evaluated best = all.front();
-  for (size_t kind = 0; kind < problem.space.layer.size(); ++kind) {
-    SearchProblem without = problem;
-    without.allows = [&](int64_t width, const spec::Layer& layer) {
-      return width == best.candidate.frame.width && layer.kind != static_cast<int64_t>(kind);
-    };
-    const std::vector<Evaluated> found = exact_best(without);
-    if (!found.empty()) all.push_back(*std::ranges::min_element(found, by_score));
+  for (size_t i = 0; i < problem.space.layer.size(); ++i) {
+    const auto kind = static_cast<int64_t>(i);
+    for (const bool only : {false, true}) {
+      SearchProblem restricted = problem;
+      restricted.allows = [&](int64_t, const spec::Layer& layer) { return (layer.kind == kind) == only; };
+      const std::vector<Evaluated> found = exact_best(restricted);
+      if (!found.empty()) all.push_back(*std::ranges::min_element(found, by_score));
+    }
   }
   std::ranges::stable_sort(all, by_score);
   std::set<spec::Candidate> seen;

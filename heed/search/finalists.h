@@ -11,8 +11,9 @@ namespace heed::search {
 // Where they are trained, in the folder of a search.
 std::filesystem::path finalists_folder(const std::filesystem::path& search);
 
-// Candidates within the limits: the best of each width and vocabulary, and of the best width with each kind
-// of layer left out, the most promising first, at most `count`. `problem` must be scored by a law.
+// Candidates within the limits: the best of each width and vocabulary, the best without each kind of layer,
+// and the best with one kind only; the most promising first, at most `count`. `problem` must be scored by a
+// law.
 std::vector<Evaluated> promising(const SearchProblem& problem, size_t count);
 
 // The time that is spent on finalists if nothing else is asked for: a quarter of that for the training of the
@@ -40,8 +41,9 @@ int64_t next_stop(size_t left, int64_t rounds, int64_t reached, int64_t steps, d
 void train_finalists(const SearchRequest& request, const std::vector<Evaluated>& candidates, double peak,
                      ShortTrainingObserver& observer, SearchResult& result);
 
-// If `recipe_file` is the pick of a search that began to train it with this recipe on this text, and there is
-// no folder `run` yet, that training becomes the run: true. Nothing is changed in the search.
+// If `recipe_file` is the pick or another model of a search that began to train it with this recipe on this
+// text, and there is no folder `run` yet, that training becomes the run: true. Nothing is changed in the
+// search.
 bool continue_finalist(const std::filesystem::path& recipe_file, const spec::Recipe& recipe,
                        const std::filesystem::path& data, const std::filesystem::path& run);
 

@@ -18,7 +18,7 @@ const LimitKind kLimits[] = {
      [](const Cost& c) { return static_cast<double>(c.memory()); }},
     {"parameters", [](Limits& l) { l.total = INT64_MAX; },
      [](const Cost& c) { return static_cast<double>(c.total); }},
-    {"the file", [](Limits& l) { l.file = INT64_MAX; },
+    {"file size", [](Limits& l) { l.file = INT64_MAX; },
      [](const Cost& c) { return static_cast<double>(c.file()); }}};
 
 std::string describe(const Evaluated& e, const spec::Space& space) {

@@ -156,7 +156,7 @@ void compare(const MeasuringTools& tools, const measure::DeviceProfile& profile,
     next.name = model->name;
     next.recipe = model == pick ? request.space.recipe_of(pick->predicted.candidate)
                                 : baseline_recipe(request.space, model->name, model->model);
-    next.work = training_flops(model->predicted.cost.total, training);
+    next.work = training_flops(model->predicted.cost.total, tokens_of(training));
     next.stop_after =
         pick->trained.empty() ? training.steps : pick->trained.back().tokens / tokens_per_update(training);
   }

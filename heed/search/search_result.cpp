@@ -88,7 +88,11 @@ Json to_json(const SearchResult& r) {
 }
 
 FoundModel* SearchResult::recommended() {
-  for (FoundModel& model : models) {
+  return const_cast<FoundModel*>(std::as_const(*this).recommended());
+}
+
+const FoundModel* SearchResult::recommended() const {
+  for (const FoundModel& model : models) {
     if (!model.picks.empty() && model.picks[0] == kRecommended) return &model;
   }
   return nullptr;
@@ -104,15 +108,15 @@ spec::Recipe baseline_recipe(const spec::Space& space, const std::string& name,
 
 void write_result(const fs::path& folder, const spec::Space& space, const std::vector<Evaluated>& frontier,
                   const SearchResult& result) {
-  fs::create_directories(folder / "models");
+  fs::create_directories(folder / kModelsFolder);
   for (const FoundModel& m : result.models) {
     const Json recipe = spec::to_json(space.recipe_of(m.predicted.candidate));
-    store::write_json_object(folder / "models" / (m.name + ".json"), recipe);
+    store::write_json_object(folder / kModelsFolder / (m.name + ".json"), recipe);
     if (!m.picks.empty() && m.picks[0] == kRecommended) store::write_json_object(folder / kPickFile, recipe);
   }
   for (const auto* others : {&result.baselines, &result.rivals}) {
     for (const FoundModel& m : *others)
-      store::write_json_object(folder / "models" / (m.name + ".json"),
+      store::write_json_object(folder / kModelsFolder / (m.name + ".json"),
                                spec::to_json(baseline_recipe(space, m.name, m.model)));
   }
   write_file(folder / "pareto.csv", pareto_csv(result.models));

@@ -14,6 +14,8 @@ namespace heed::search {
 inline constexpr const char* kResultFile = "search.json";
 inline constexpr const char* kRecommended = "best";  // the first of a model's picks
 inline constexpr const char* kPickFile = "pick";     // the recipe of the recommended model
+inline constexpr const char* kModelsFolder =
+    "models";  // the recipes of all, and of what they are compared with
 
 // One model of the result.
 struct FoundModel {
@@ -44,6 +46,7 @@ struct SearchResult {
          seconds_compare = 0;
 
   // The recommended model; null if there is none.
+  const FoundModel* recommended() const;
   FoundModel* recommended();
 };
 

@@ -16,6 +16,7 @@
 #include "heed/search/strategies/exact.h"
 #include "heed/search/worth/law_file.h"
 #include "heed/search/worth/short_training.h"
+#include "heed/search/worth/train_time.h"
 #include "heed/search/worth/valuation.h"
 #include "heed/search/worth/worth_run.h"
 #include "heed/spec/space_definition.h"
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSettings = "strategy_settings";
-constexpr size_t kFinalists = 8;
+constexpr size_t kFinalists = 12;
 constexpr double kSafeLatency = 0.97;  // of the limit, since predictions are off by a few percent
 constexpr int64_t kFinalistTokens = 1 << 16;
 constexpr const char* kFitFolder = "worth";
@@ -40,8 +41,6 @@ bool trains_finalists(const SearchRequest& request) {
 }
 
 Json or_null(const std::optional<double>& seconds) { return seconds ? Json(*seconds) : Json(); }
-
-int64_t tokens_of(const spec::TrainingSpec& training) { return training.steps * tokens_per_update(training); }
 
 Json config_of(const SearchRequest& r, const Json& settings) {
   Json limits = Json::object();
@@ -61,7 +60,8 @@ Json config_of(const SearchRequest& r, const Json& settings) {
           {"limits", limits},
           {"objective", enum_name(r.objective)},
           {"sample", heed::to_json(r.sample)},
-          {"train_tokens", tokens_of(r.space.training)},
+          {"train_tokens", r.train_time ? Json() : Json(tokens_of(r.space.training))},
+          {"train_time", or_null(r.train_time)},
           {"law", r.law},
           {"fit", or_null(r.fit)},
           {"finalists", or_null(r.finalists)},
@@ -73,6 +73,7 @@ Json config_of(const SearchRequest& r, const Json& settings) {
 Json upgraded_config(const Json& before) {
   Json config = spec::with_space_definition(before);
   if (!config.contains("law")) config["law"] = "";
+  if (!config.contains("train_time")) config["train_time"] = Json();
   if (!config.contains("objective")) config["objective"] = enum_name(Objective::kPrompt);
   for (const char* seconds : {"fit", "finalists", "compare"}) {
     if (!config.contains(seconds)) config[seconds] = 0.0;
@@ -132,7 +133,12 @@ class Search {
       store::write_json_object(request_.folder / "blocks.json",
                                block_table(space_, profiled ? &profile_ : nullptr));
     lap(result_.seconds_profile);
-    if (by_law(request_)) begin([&] { find_law(profiled); });
+    if (by_law(request_)) {
+      begin([&] {
+        find_law(profiled);
+        if (request_.train_time) choose_tokens(*request_.train_time);
+      });
+    }
     lap(result_.seconds_fit);
     yardstick_.emplace();
     begin([&] { evaluate_all(); });
@@ -154,9 +160,6 @@ class Search {
  private:
   // The law that was asked for, or the space's, or one fitted to the text from there on.
   void find_law(bool profiled) {
-    const auto value = [&](Law law) {
-      valuation_.emplace(request_.space, std::move(law), static_cast<double>(tokens_of(space_.training)));
-    };
     value(request_.law.empty() ? prior_of(space_) : load_law(request_.law));
     const double seconds = fits_law() ? seconds_to_fit(profiled) : 0;
     if (seconds == 0) return;
@@ -168,6 +171,64 @@ class Search {
                      request_.record},
                     observer_)
               .law);
+  }
+
+  void value(const Law& law) {
+    valuation_.emplace(request_.space, law, static_cast<double>(tokens_of(space_.training)));
+  }
+
+  // By the law; none if nothing fits.
+  std::optional<Evaluated> most_promising() {
+    std::optional<Evaluated> best;
+    for (Evaluated& model : exact_best(problem())) {
+      if (!best || model.score > best->score) best = std::move(model);
+    }
+    return best;
+  }
+
+  // The number of tokens whose best model is best of all, if they must be seen in this time.
+  void choose_tokens(double seconds) {
+    const spec::TrainingSpec usual = space_.training;
+    const Limits limits = request_.limits;
+    const Law law = valuation_->law();
+    const int64_t in_text =
+        tokens_to_train_on(space_, request_.sample.data, finalists_folder(request_.folder));
+    const auto assume = [&](const TimedTraining& training) {
+      request_.space.training = for_tokens(usual, training.tokens);
+      request_.limits.total = std::min(limits.total, training.most_parameters);
+      value(law);
+    };
+    const TimedTraining best =
+        train_in_time({seconds, peak_flops(), tokens_per_update(usual), kMostPasses * in_text},
+                      [&](const TimedTraining& training) {
+                        assume(training);
+                        const std::optional<Evaluated> model = most_promising();
+                        return model ? model->score : -INFINITY;
+                      });
+    if (best.tokens == 0) throw too_little_time(seconds, limits);
+    assume(best);
+    observer_.note(text("in ", format_seconds(seconds), " it is best to train on ",
+                        format_count(static_cast<double>(best.tokens)), " tokens, a model of ",
+                        format_count(static_cast<double>(most_promising()->cost.total)),
+                        " parameters; the text has ", format_count(static_cast<double>(in_text)), " tokens",
+                        best.tokens > (kMostPasses - 1) * in_text
+                            ? ", and more passes over it would teach little: more text would help"
+                            : ""));
+  }
+
+  // Nothing can be trained in this time, or nothing fits anyway.
+  Error too_little_time(double seconds, const Limits& limits) {
+    request_.limits = limits;
+    const std::vector<Evaluated> fitting = exact_best(problem());
+    if (fitting.empty()) return explain_infeasible(problem(), strategy_);
+    int64_t smallest = INT64_MAX;
+    for (const Evaluated& model : fitting) smallest = std::min(smallest, model.cost.total);
+    const int64_t least = kLeastTimedUpdates * tokens_per_update(space_.training);
+    return infeasible_error(
+        "search: --train-time is ", format_seconds(seconds), ", and ", least,
+        " tokens, the fewest that a model can be chosen for, take at least ",
+        format_seconds(measure::training_seconds(training_flops(smallest, least), peak_flops())),
+        "; give more time, or a space with smaller models");
   }
 
   // From the profile, so that what is planned by it is the same when a search is resumed.
@@ -182,15 +243,15 @@ class Search {
 
   double seconds_to_fit(bool profiled) {
     if (request_.fit) return *request_.fit;
+    if (request_.train_time) return usual_fit(*request_.train_time);
     const fs::path begun = request_.folder / kFitFolder / "config.json";
     if (fs::exists(begun)) return store::read_json_object(begun).value("budget", 0.0);
     if (!profiled) return 0;
     // That nothing fits is better known before.
-    const std::vector<Evaluated> best = exact_best(problem());
-    if (best.empty()) throw explain_infeasible(problem(), strategy_);
-    const auto highest = std::ranges::max_element(best, {}, &Evaluated::score);
-    return usual_fit(
-        measure::training_seconds(training_flops(highest->cost.total, space_.training), peak_flops()));
+    const std::optional<Evaluated> highest = most_promising();
+    if (!highest) throw explain_infeasible(problem(), strategy_);
+    return usual_fit(measure::training_seconds(
+        training_flops(highest->cost.total, tokens_of(space_.training)), peak_flops()));
   }
 
   // The next attempt will have other limits, and may use the same folder unless models were evaluated in it.
@@ -217,6 +278,13 @@ class Search {
           "--law "
           "and --proxy");
     const bool trained = proxy_.by_law && !request_.sample.data.empty();
+    if (request_.train_time && (!trained || request_.train_tokens > 0 || request_.measure_all))
+      throw usage_error(
+          "search: how much can be learned in --train-time is known from a text, a law of worth and the "
+          "profile; give --data TEXT, and neither --train-tokens nor --measure-all");
+    if (request_.train_time && !(*request_.train_time > 0))
+      throw usage_error("search: --train-time is ", format_seconds(*request_.train_time),
+                        "; give a time such as 1h");
     if (!trained && (request_.finalists.value_or(0) > 0 || request_.compare > 0))
       throw usage_error(
           "search: finalists, and what they are compared with, are trained on a text and chosen by a law; "
@@ -370,9 +438,7 @@ SearchRequest resolved(SearchRequest request) {
   const bool worth = !request.law.empty() || !request.space.law.empty() || request.fit.value_or(0) > 0;
   if (request.proxy.empty()) request.proxy = worth ? worth_proxy().name : effective_params_proxy().name;
   if (request.train_tokens > 0) {
-    spec::Recipe recipe;
-    recipe.training = request.space.training;
-    request.space.training = for_tokens(recipe, request.train_tokens).training;
+    request.space.training = for_tokens(request.space.training, request.train_tokens);
   }
   // Finalists are evaluated often.
   int64_t& evaluated = request.space.training.evaluate_tokens;

@@ -23,6 +23,7 @@ struct SearchRequest {
   std::string proxy;         // worth if there is a law or a time to fit one, else effective_params, if ""
   std::string law;           // of worth: a name, a file or a folder; the space's if ""
   int64_t train_tokens = 0;  // that the model found will be trained on; the space's training if 0
+  std::optional<double> train_time;  // seconds to train it in: as many tokens as are best then; with a text
   // With worth and a text: seconds to fit a law to the text if none is given, and to train finalists on it. 0
   // for neither; if not set, usual_fit and usual_finalists.
   std::optional<double> fit, finalists;

@@ -73,7 +73,7 @@ TEST_F(Searching, SaysWhichLimitIsInTheWay) {
   refuses(command("c", "--max-parameters 10"), 3, "the limit on parameters is in the way. The nearest: ");
   refuses(command("c", "--max-step-latency 1us"), 3,
           "the limit on the latency of a step is in the way. The nearest: ");
-  refuses(command("c", "--max-file 1KiB"), 3, "the limit on the file is in the way. The nearest: ");
+  refuses(command("c", "--max-file 1KiB"), 3, "the limit on file size is in the way. The nearest: ");
   refuses(command("c", "--objective soon"), 2, "soon");
   refuses(command("d", "--max-parameters 10 --max-latency 1us"), 3,
           "loosen them all. The smallest: 16/0/1/256");

@@ -184,12 +184,32 @@ TEST_F(LearningWorth, ASearchFitsALawOfItsOwn) {
           "give --fit with --data TEXT");
 }
 
+TEST_F(LearningWorth, ASearchChoosesHowMuchToTrainInATime) {
+  const std::string search = "search " + two_kinds() + " --law letters --data " + book() +
+                             " --finalists 0s --profile " + path("profile.db") + " --no-baselines --keep 3";
+  const Outcome outcome = heed(search + " --train-time 1h -o " + path("found"));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  // Any of these models sees all of the text four times in an hour.
+  EXPECT_TRUE(contains(outcome, "in 1 h 00 min it is best to train on")) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "more text would help")) << outcome.output;
+  const int64_t steps = Json::parse(content(path("found/pick")))["training"]["steps"];
+  EXPECT_GT(steps * 64, 3 * 50'000);
+  ASSERT_EQ(heed(search + " --train-time 1h -o " + path("found")).code, 0);
+  // In less time, fewer.
+  const Outcome hurried = heed(search + " --train-time 20ms -o " + path("hurried"));
+  ASSERT_EQ(hurried.code, 0) << hurried.output;
+  EXPECT_LT(Json::parse(content(path("hurried/pick")))["training"]["steps"], steps);
+  refuses(search + " --train-time 1us -o " + path("x"), 3, "the fewest that a model can be chosen for");
+  refuses(search + " --train-time 1h --train-tokens 5K -o " + path("x"), 2, "neither --train-tokens");
+  refuses("search " + two_kinds() + " --law letters --train-time 1h -o " + path("x"), 2, "give --data TEXT");
+}
+
 TEST_F(LearningWorth, ASearchKilledAtAnyMomentEndsWithTheSamePick) {
   ASSERT_EQ(heed(command("run")).code, 0);
   // The same timings for both, and no limits: what is measured again in the second does not decide.
   const auto search = [&](const std::string& folder) {
     return "search " + two_kinds() + " --law " + path("run") + " --train-tokens 6400 --data " + book() +
-           " --finalists 4s -o " + path(folder) + " --profile " + path("profile.db") +
+           " --finalists 60s -o " + path(folder) + " --profile " + path("profile.db") +
            " --no-baselines --keep 3";
   };
   ASSERT_EQ(heed(search("first")).code, 0);

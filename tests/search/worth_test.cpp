@@ -11,6 +11,7 @@
 #include "heed/search/worth/fit.h"
 #include "heed/search/worth/law_file.h"
 #include "heed/search/worth/least_squares.h"
+#include "heed/search/worth/train_time.h"
 #include "heed/search/worth/valuation.h"
 #include "tests/support/messages.h"
 
@@ -196,6 +197,29 @@ TEST(Valuation, SumsOfLayersAreThoseOfTheModel) {
                          0};
     EXPECT_NEAR(-valuation->score(candidate.frame, cost.worth), predicted(other_law(), model), 1e-3);
   }
+}
+
+// A made-up law with a known best: with c = 6 / (0.65 peak) and parameters P = seconds / (c N), the loss
+// P^-0.5 + 100 N^-0.5 is least where both terms are equal.
+TEST(TrainTime, IsSpentWhereItTeachesMost) {
+  const TrainTime hour{3600, 1e9, 1000, int64_t{1} << 60};
+  const double operations = 3600 * 0.65e9 / 6;
+  const auto score = [](const TimedTraining& t) {
+    return -std::pow(static_cast<double>(t.most_parameters), -0.5) -
+           100 * std::pow(static_cast<double>(t.tokens), -0.5);
+  };
+  const TimedTraining best = train_in_time(hour, score);
+  const double wanted = 100 * std::sqrt(operations);  // N = 10^4 P, N P = operations
+  EXPECT_LT(std::abs(std::log(static_cast<double>(best.tokens) / wanted)), std::log(2) / 4 + 0.01);
+  EXPECT_NEAR(static_cast<double>(best.most_parameters) * static_cast<double>(best.tokens) / operations, 1,
+              1e-3);
+  // The text ends before.
+  TrainTime short_text = hour;
+  short_text.most_tokens = 50'000;
+  EXPECT_EQ(train_in_time(short_text, score).tokens, 50'000);
+  // Models of a hundred parameters and more.
+  const auto nothing = [](const TimedTraining& t) { return t.most_parameters < 100 ? -INFINITY : -1.0; };
+  EXPECT_EQ(train_in_time({1e-6, 1e9, 1000, 100'000}, nothing).tokens, 0);
 }
 
 TEST(Finalists, AreHalvedWithinTheirTime) {

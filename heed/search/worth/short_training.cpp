@@ -19,6 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr double kSecondsBetweenReports = 0.2;
 
+// Any model with this vocabulary.
+spec::Recipe recipe_of(const spec::Space& space, int64_t vocabulary) {
+  return space.recipe_of({{space.width.front(), 0, 1, vocabulary}, {}});
+}
+
 // The evaluations of a finished run, and its time.
 void read_metrics(const fs::path& folder, ShortTraining& model) {
   model.moments.clear();
@@ -206,13 +211,24 @@ train::SharedText share_text(const spec::Recipe& recipe, const fs::path& data, c
   return shared;
 }
 
+int64_t tokens_to_train_on(const spec::Space& space, const fs::path& data, const fs::path& folder) {
+  int64_t most = 0;
+  for (const int64_t vocabulary : space.vocabulary) {
+    const spec::Recipe recipe = recipe_of(space, vocabulary);
+    const train::SharedText shared = share_text(recipe, data, folder);
+    const train::CorpusTokens tokens = train::open_tokens(recipe.data, data, shared.tokenizer, shared.cache);
+    most = std::max(most, tokens.stream(data::Split::kTrain).size());
+  }
+  return most;
+}
+
 void leave_out_vocabularies(spec::Space& space, const fs::path& data, const fs::path& folder,
                             const std::function<void(const std::string&)>& note) {
   if (!fs::exists(data)) throw usage_error(data.string(), " does not exist; give a text or a folder of them");
   const std::vector<int64_t> all = space.vocabulary;
   for (const int64_t vocabulary : all) {
     try {
-      share_text(space.recipe_of({{space.width.front(), 0, 1, vocabulary}, {}}), data, folder);
+      share_text(recipe_of(space, vocabulary), data, folder);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUsage || space.vocabulary.size() == 1) throw;
       note(text("without the models of vocabulary ", vocabulary, ": ", error.what()));
@@ -222,17 +238,17 @@ void leave_out_vocabularies(spec::Space& space, const fs::path& data, const fs::
 }
 
 int64_t tokens_per_update(const spec::TrainingSpec& training) { return training.batch * training.length; }
+int64_t tokens_of(const spec::TrainingSpec& training) { return training.steps * tokens_per_update(training); }
 
-double training_flops(int64_t total, const spec::TrainingSpec& training) {
+double training_flops(int64_t total, int64_t tokens) {
   // Forward, and twice as much backward.
-  return 6 * static_cast<double>(total) * static_cast<double>(training.steps * tokens_per_update(training));
+  return 6 * static_cast<double>(total) * static_cast<double>(tokens);
 }
 
-spec::Recipe for_tokens(spec::Recipe recipe, int64_t tokens) {
-  spec::TrainingSpec& training = recipe.training;
+spec::TrainingSpec for_tokens(spec::TrainingSpec training, int64_t tokens) {
   training.steps = std::max<int64_t>(1, tokens / tokens_per_update(training));
   training.warmup = std::min(training.warmup, training.steps / 10);
-  return recipe;
+  return training;
 }
 
 void train_shortly(std::vector<ShortTraining>& models, const fs::path& data, const fs::path& folder,

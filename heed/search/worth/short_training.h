@@ -10,15 +10,21 @@
 
 namespace heed::search {
 
-// The recipe with its schedule shortened or lengthened to this many tokens: whole updates, at least one, and
-// a warm-up of a tenth of them at most.
-spec::Recipe for_tokens(spec::Recipe recipe, int64_t tokens);
+// The training shortened or lengthened to this many tokens: whole updates, at least one, and a warm-up of a
+// tenth of them at most.
+spec::TrainingSpec for_tokens(spec::TrainingSpec training, int64_t tokens);
 int64_t tokens_per_update(const spec::TrainingSpec& training);
+int64_t tokens_of(const spec::TrainingSpec& training);
 
 // Learns the vocabulary of a recipe, if it is not in the folder yet, and makes the tokens of the text in it,
 // for all runs in the folder. Throws if the text is too short for the vocabulary.
 train::SharedText share_text(const spec::Recipe& recipe, const std::filesystem::path& data,
                              const std::filesystem::path& folder);
+
+// The tokens of the part to train on, in the vocabulary that makes most of it. Vocabularies and tokens are
+// shared as by share_text.
+int64_t tokens_to_train_on(const spec::Space& space, const std::filesystem::path& data,
+                           const std::filesystem::path& folder);
 
 // Removes the vocabularies that the text is too short for from the space; `note` is told. Throws if none is
 // left, or if there is no such text.
@@ -26,8 +32,8 @@ void leave_out_vocabularies(spec::Space& space, const std::filesystem::path& dat
                             const std::filesystem::path& folder,
                             const std::function<void(const std::string&)>& note);
 
-// The operations to train a model with this many parameters.
-double training_flops(int64_t total, const spec::TrainingSpec& training);
+// The operations to train a model with this many parameters on this many tokens.
+double training_flops(int64_t total, int64_t tokens);
 
 // A model to train, or trained.
 struct ShortTraining {

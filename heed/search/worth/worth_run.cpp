@@ -33,7 +33,8 @@ constexpr int64_t kMoments = 4;
 constexpr int64_t kHeldOutTokens = 1 << 15;
 
 spec::Recipe sample_recipe(const WorthRequest& request, const spec::Candidate& candidate) {
-  spec::Recipe recipe = for_tokens(request.space.recipe_of(candidate), request.settings.tokens);
+  spec::Recipe recipe = request.space.recipe_of(candidate);
+  recipe.training = for_tokens(recipe.training, request.settings.tokens);
   recipe.training.seed = request.settings.seed;
   recipe.training.evaluate_every = std::max<int64_t>(1, recipe.training.steps / kMoments);
   recipe.training.evaluate_tokens = kHeldOutTokens;
@@ -104,16 +105,15 @@ class WorthRun {
       ShortTraining& model = result_.models.emplace_back();
       model.name = name;
       model.recipe = sample_recipe(request_, candidate);
-      model.work = training_flops(costs.of(candidate).total, model.recipe.training) / kFlopsPerSecond;
+      model.work =
+          training_flops(costs.of(candidate).total, tokens_of(model.recipe.training)) / kFlopsPerSecond;
     }
   }
 
   // The share of the budget that a model with this many parameters takes, with all threads busy.
   double share_of(int64_t total) const {
-    spec::Recipe recipe;
-    recipe.training = space_.training;
-    return training_flops(total, for_tokens(recipe, request_.settings.tokens).training) / kFlopsPerSecond /
-           (request_.budget * threads_);
+    const int64_t tokens = tokens_of(for_tokens(space_.training, request_.settings.tokens));
+    return training_flops(total, tokens) / kFlopsPerSecond / (request_.budget * threads_);
   }
 
   // Whether the budget allows one more model, by the time that those before it took. Once the law is fitted,
