@@ -93,7 +93,7 @@ TEST(DesignedSample, EndsWhereThereAreNoMoreModels) {
 Law other_law() {
   Law law = load_law("letters");
   law.floor += 0.3;
-  law.context.bits *= 1.3, law.transform.power *= 1.4;
+  law.blocks.bits *= 1.3, law.blocks.transform *= 1.4;
   for (auto& [letter, worth] : law.letters) worth.context *= 1.5;
   law.vocabulary = {{256, 0}, {4096, -0.4}};
   return law;

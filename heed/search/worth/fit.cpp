@@ -15,8 +15,8 @@ namespace {
 constexpr double kNoise = 0.03;
 // Errors beyond this many times the noise count less.
 constexpr double kBend = 3;
-// How far parameters usually are from the prior: factors and powers (as logarithms), and bits.
-constexpr double kFactor = 0.7, kPower = 0.35, kBits = 1;
+// How far parameters usually are from the prior: factors (as logarithms), powers, and bits.
+constexpr double kFactor = 0.5, kPower = 0.4, kBits = 1;
 // The weights of a letter that the prior does not know.
 constexpr double kUnknown = 0.3;
 
@@ -27,7 +27,7 @@ class Coordinates {
     std::set<int64_t> vocabularies;
     for (const LawModel& model : models) {
       for (const SizedBlock& block : model.blocks)
-        prior_.letters.try_emplace(block.letter, LetterWorth{kUnknown, kUnknown});
+        prior_.letters.try_emplace(block.letter, LetterWorth{kUnknown, kUnknown, 1, 0});
       vocabularies.insert(model.vocabulary);
       texts_.insert(model.text);
     }
@@ -46,15 +46,8 @@ class Coordinates {
   Law law(const std::vector<double>& at) const {
     Law law = prior_;
     auto next = at.begin();
-    for (Decay* decay : {&law.context, &law.transform, &law.width, &law.tokens})
-      decay->bits = std::exp(*next++), decay->power = std::exp(*next++);
-    for (Growth* growth : {&law.context_growth, &law.transform_growth})
-      growth->size = *next++, growth->tokens = *next++;
-    for (auto& [letter, worth] : law.letters) {
-      for (double* weight : {&worth.context, &worth.transform}) {
-        if (*weight > 0) *weight = std::exp(*next++);
-      }
-    }
+    for (double* value : positive(law)) *value = std::exp(*next++);
+    for (double* value : powers(law)) *value = *next++;
     for (auto& [vocabulary, bits] : law.vocabulary) {
       if (vocabulary != prior_.vocabulary.begin()->first) bits = *next++;
     }
@@ -68,18 +61,28 @@ class Coordinates {
   }
 
  private:
-  template <class Visitor>
-  void visit(const Law& law, const Visitor& coordinate) const {
-    for (const Decay* decay : {&law.context, &law.transform, &law.width, &law.tokens})
-      coordinate(std::log(decay->bits), kFactor), coordinate(std::log(decay->power), kPower);
-    for (const Growth* growth : {&law.context_growth, &law.transform_growth})
-      coordinate(growth->size, kPower), coordinate(growth->tokens, kPower);
-    // What a letter adds nothing to, it adds nothing to after the fit.
-    for (const auto& [letter, worth] : law.letters) {
-      for (const double weight : {worth.context, worth.transform}) {
-        if (weight > 0) coordinate(std::log(weight), kFactor);
+  // Numbers that stay above 0. What a letter adds nothing to, it adds nothing to after the fit.
+  static std::vector<double*> positive(Law& law) {
+    std::vector<double*> all = {&law.blocks.bits, &law.blocks.context, &law.blocks.transform, &law.width.bits,
+                                &law.width.power, &law.tokens.bits,    &law.tokens.power};
+    for (auto& [letter, worth] : law.letters) {
+      for (double* weight : {&worth.context, &worth.transform}) {
+        if (*weight > 0) all.push_back(weight);
       }
     }
+    return all;
+  }
+
+  static std::vector<double*> powers(Law& law) {
+    std::vector<double*> all = {&law.growth.context, &law.growth.transform};
+    for (auto& [letter, worth] : law.letters) all.insert(all.end(), {&worth.size, &worth.width});
+    return all;
+  }
+
+  template <class Visitor>
+  void visit(Law& law, const Visitor& coordinate) const {
+    for (const double* value : positive(law)) coordinate(std::log(*value), kFactor);
+    for (const double* value : powers(law)) coordinate(*value, kPower);
     // The first is part of the floor.
     for (const auto& [vocabulary, bits] : law.vocabulary) {
       if (vocabulary != law.vocabulary.begin()->first) coordinate(bits, kBits);

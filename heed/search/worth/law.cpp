@@ -6,8 +6,8 @@ namespace heed::search {
 namespace {
 
 constexpr double kUnits = 1000;
-// A model that does not read its context has the loss of one that reads this little.
-constexpr double kLeastContext = 0.01;
+// What a model without blocks reads: its last token.
+constexpr double kLeastContext = 0.05;
 
 }  // namespace
 
@@ -16,20 +16,21 @@ Sums Law::worth(int64_t width_of_model, const SizedBlock& block, double tokens_s
   if (letter == letters.end())
     throw usage_error("worth: the law says nothing about letter '", std::string(1, block.letter),
                       "'; `heed worth` with a space that has it fits one that does");
-  const double size =
-                   static_cast<double>(block.parameters) / static_cast<double>(width_of_model) / kUsualSize,
-               seen = tokens_seen / kUsualTokens;
-  const auto of = [&](double weight, const Growth& growth) {
-    return weight * std::pow(size, growth.size) * std::pow(seen, growth.tokens);
-  };
-  return {of(letter->second.context, context_growth), of(letter->second.transform, transform_growth)};
+  const LetterWorth& worth = letter->second;
+  const auto width_now = static_cast<double>(width_of_model);
+  const double common = std::pow(static_cast<double>(block.parameters) / width_now / kUsualSize, worth.size) *
+                        std::pow(width_now / kUsualWidth, worth.width);
+  const double seen = tokens_seen / kUsualTokens;
+  return {worth.context * common * std::pow(seen, growth.context),
+          worth.transform * common * std::pow(seen, growth.transform)};
 }
 
 double Law::bits_per_byte(int64_t width_of_model, int64_t vocabulary_of_model, const Sums& sums,
                           double tokens_seen) const {
   const auto added = vocabulary.find(vocabulary_of_model);
   return floor + (added == vocabulary.end() ? 0 : added->second) +
-         context(std::max(kLeastContext, sums.context)) + transform(1 + sums.transform) +
+         blocks.bits * std::pow(kLeastContext + sums.context, -blocks.context) *
+             std::pow(1 + sums.transform, -blocks.transform) +
          width(static_cast<double>(width_of_model) / kUsualWidth) + tokens(tokens_seen / kUsualTokens);
 }
 
@@ -46,12 +47,10 @@ Json to_json(const Law& law) {
   for (const auto& [letter, worth] : law.letters) letters[std::string(1, letter)] = heed::to_json(worth);
   for (const auto& [words, bits] : law.vocabulary) vocabulary[text(words)] = bits;
   return {{"floor", law.floor},
-          {"context", heed::to_json(law.context)},
-          {"transform", heed::to_json(law.transform)},
+          {"blocks", heed::to_json(law.blocks)},
           {"width", heed::to_json(law.width)},
           {"tokens", heed::to_json(law.tokens)},
-          {"context_growth", heed::to_json(law.context_growth)},
-          {"transform_growth", heed::to_json(law.transform_growth)},
+          {"growth", heed::to_json(law.growth)},
           {"letters", letters},
           {"vocabulary", vocabulary}};
 }
@@ -60,12 +59,10 @@ Law read_law(const Json& json, const std::string& what) {
   Law law;
   try {
     law.floor = json.at("floor").get<double>();
-    law.context = from_json<Decay>(json.at("context"), what);
-    law.transform = from_json<Decay>(json.at("transform"), what);
+    law.blocks = from_json<BlocksTerm>(json.at("blocks"), what);
     law.width = from_json<Decay>(json.at("width"), what);
     law.tokens = from_json<Decay>(json.at("tokens"), what);
-    law.context_growth = from_json<Growth>(json.at("context_growth"), what);
-    law.transform_growth = from_json<Growth>(json.at("transform_growth"), what);
+    law.growth = from_json<Growth>(json.at("growth"), what);
     for (const auto& [letter, worth] : json.at("letters").items()) {
       if (letter.size() != 1 || !spec::is_letter(letter[0]))
         throw damaged_error(what, ": '", letter, "' is not a letter");

@@ -1,12 +1,12 @@
 // The law of worth: the loss of a model after training, in bits per byte, from what its blocks are worth, its
 // width D, its vocabulary and the tokens N it was trained on,
 //
-//   L = E + V + A R^-a + C (1 + T)^-c + G D^-g + B N^-b
+//   L = E + V + A R^-a (1 + T)^-c + G D^-g + B N^-b
 //
 // R is what blocks add to reading the context, T what they add to transforming it. Both are plain sums over
-// the blocks, so that the exact search can walk them: weight of the letter * S^s * N^t, with S the parameters
-// of the block per unit of width. Each sum has diminishing returns, and neither replaces the other.
-// docs/worth.md says what was tried besides.
+// the blocks, so that the exact search can walk them: weight of the letter * S^s * D^d * N^t, with S the
+// parameters of the block per unit of width. Each sum has diminishing returns, and what is transformed must
+// have been read. docs/worth.md says what was tried besides.
 #pragma once
 
 #include <array>
@@ -33,23 +33,37 @@ struct Decay {
   }
 };
 
-// One of the two sums: how it grows with the size of a block and with the tokens.
-struct Growth {
-  double size = 0, tokens = 0;
+// The term of the blocks: bits * context sum^-context * (1 + transform sum)^-transform.
+struct BlocksTerm {
+  double bits = 0, context = 0, transform = 0;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("size", size, "power of a block's size");
-    field("tokens", tokens, "power of the tokens");
+    field("bits", bits, "where the sums are 1 and 0");
+    field("context", context, "power of what reads the context");
+    field("transform", transform, "power of what transforms it");
   }
 };
 
-// What a block of the usual size adds to each sum after the usual tokens.
+// How the sums grow with the tokens.
+struct Growth {
+  double context = 0, transform = 0;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("context", context, "power of the tokens");
+    field("transform", transform, "power of the tokens");
+  }
+};
+
+// What a block adds to each sum: of the usual size, in a model of the usual width, after the usual tokens.
 struct LetterWorth {
   double context = 0, transform = 0;
+  double size = 0, width = 0;
   template <class Visitor>
   void visit(Visitor&& field) {
     field("context", context, "to reading the context");
     field("transform", transform, "to transforming it");
+    field("size", size, "power of its parameters per unit of width");
+    field("width", width, "power of the model's width");
   }
 };
 
@@ -69,9 +83,10 @@ struct Sums {
 };
 
 struct Law {
-  double floor = 0;                         // E
-  Decay context, transform, width, tokens;  // A, C, G, B
-  Growth context_growth, transform_growth;
+  double floor = 0;  // E
+  BlocksTerm blocks;
+  Decay width, tokens;
+  Growth growth;
   std::map<char, LetterWorth> letters;
   std::map<int64_t, double> vocabulary;  // V, in bits; 0 for others
 
