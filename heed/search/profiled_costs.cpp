@@ -34,10 +34,6 @@ spec::ModelSpec model_of_blocks(const spec::Space& space, int64_t width,
   return model;
 }
 
-std::string block_key(const spec::Space& space, int64_t width, const spec::Block& block, bool step) {
-  return measure::piece_key(model_of_blocks(space, width, {block}), {space.length, step});
-}
-
 std::string frame_key(const spec::Space& space, const spec::Frame& frame, bool step) {
   return measure::piece_key(with_blocks(space.model_of({frame, {}}), {}), {space.length, step});
 }
@@ -227,6 +223,10 @@ class Profiler {
 };
 
 }  // namespace
+
+std::string block_key(const spec::Space& space, int64_t width, const spec::Block& block, bool step) {
+  return measure::piece_key(model_of_blocks(space, width, {block}), {space.length, step});
+}
 
 double ProfiledCosts::latency_of(const std::string& key) const {
   const auto timing = profile_.find(key);

@@ -7,6 +7,9 @@
 
 namespace heed::search {
 
+// The name of a block in the profile, timed at the space's length or at one more token after it.
+std::string block_key(const spec::Space& space, int64_t width, const spec::Block& block, bool step);
+
 class ProfiledCosts : public GraphCosts {
  public:
   ProfiledCosts(const spec::Space& space, const measure::DeviceProfile& profile)

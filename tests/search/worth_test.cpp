@@ -11,6 +11,7 @@
 #include "heed/search/worth/fit.h"
 #include "heed/search/worth/law_file.h"
 #include "heed/search/worth/least_squares.h"
+#include "heed/search/worth/one_more_block.h"
 #include "heed/search/worth/train_time.h"
 #include "heed/search/worth/valuation.h"
 #include "tests/support/messages.h"
@@ -133,6 +134,36 @@ TEST(Law, IsFoundAgainFromTheLossesOfItsModels) {
     squares += std::pow(predicted(found, model) - model.bits_per_byte, 2);
   EXPECT_LT(std::sqrt(squares / 80), 0.02);
   EXPECT_NEAR(found.vocabulary.at(4096), -0.4, 0.03);
+}
+
+// The gain is the difference of two predictions: of the model with the block, and without it.
+TEST(OneMoreBlock, GainsWhatTheLawPredictsForTheLongerModel) {
+  const spec::Space space = spec::load_space("letters");
+  const Law law = load_law("letters");
+  const spec::ModelSpec model = space.model_of(space.candidate_of("256/0/1/256 r/64 sf4:512"));
+  const OneMoreBlocks rates = one_more_of_each(space, law, 5e5, model);
+  Valuation valuation(space, law, 5e5);
+  const double rounding = 2e-3;  // a valuation has whole units
+  EXPECT_NEAR(rates.predicted, -valuation.score(model), rounding);
+  std::set<char> letters;
+  for (const OneMoreBlock& more : rates.blocks) {
+    spec::ModelSpec longer = model;
+    std::vector<spec::Block> blocks = model.blocks();
+    blocks.push_back(more.block);
+    longer.set_blocks(blocks);
+    EXPECT_NEAR(more.bits, rates.predicted + valuation.score(longer), rounding) << describe(more.block);
+    EXPECT_GT(more.bits, 0) << describe(more.block);
+    EXPECT_GT(more.parameters, 0) << describe(more.block);
+    letters.insert(more.block.letter);
+  }
+  EXPECT_EQ(letters, (std::set<char>{'a', 'f', 'r', 's'}));
+  EXPECT_EQ(rates.blocks.size(),
+            2 * space.sizes["projection"].size() + space.sizes["inner"].size() + space.sizes["heads"].size());
+  // What the law does not know has no rate.
+  Law without = law;
+  without.letters.erase('a');
+  for (const OneMoreBlock& more : one_more_of_each(space, without, 5e5, model).blocks)
+    EXPECT_NE(more.block.letter, 'a');
 }
 
 TEST(Law, QualityIsThatOfModelsLeftOut) {
