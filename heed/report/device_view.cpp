@@ -15,7 +15,8 @@ Json piece_json(const std::string& key) {
   const spec::Block block = model.blocks().at(0);
   const bool is_block = !block.is_identity();
   const auto flops = graph::count(*measure::build_timed(model, measure::form_of(model, work))).total.flops;
-  return {{"what", is_block ? "block" : "frame"},
+  return {{"key", key},
+          {"what", is_block ? "block" : "frame"},
           {"backbone", model.backbone},
           {"length", work.length},
           {"step", work.step},

@@ -56,6 +56,29 @@ void match(std::vector<Json>& runs) {
   }
 }
 
+// Milliseconds of a piece on the first device that has timed it, otherwise null.
+Json milliseconds_of(const Json& piece_key, const std::vector<Json>& runs) {
+  for (const Json& profile : runs) {
+    if (profile["kind"] != "device") continue;
+    for (const Json& device : profile["devices"]) {
+      for (const Json& piece : device["pieces"]) {
+        if (piece["key"] == piece_key) return piece["ms"];
+      }
+    }
+  }
+  return {};
+}
+
+// Blocks that `heed worth` has valued, with their times.
+void add_times(std::vector<Json>& runs) {
+  for (Json& worth : runs) {
+    if (worth["kind"] != "worth") continue;
+    for (Json& rates : worth["rates"]) {
+      for (Json& block : rates["blocks"]) block["ms"] = milliseconds_of(block["piece"], runs);
+    }
+  }
+}
+
 }  // namespace
 
 Json read_run(const fs::path& run) { return RunReader(run).read(); }
@@ -93,6 +116,7 @@ Json document(std::vector<Json> runs, const std::string& version) {
     run["name"] = own;
   }
   match(runs);
+  add_times(runs);
   return {{"version", version}, {"made", now_utc()}, {"letters", search::letters_json()}, {"runs", runs}};
 }
 

@@ -23,8 +23,8 @@ class RunReader {
   Reading reading_;
 };
 
-// Runs that were read, each under a unique name, with models of searches matched to the runs that trained
-// them.
+// Runs that were read, each under a unique name. Models of searches are matched to the runs that trained
+// them, blocks that `heed worth` has valued to their times in a device's profile.
 Json document(std::vector<Json> runs, const std::string& version);
 
 }  // namespace heed::report

@@ -6,35 +6,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Models that have a folder, trained or in training.
-int64_t models_begun(const fs::path& run) {
-  int64_t begun = 0;
-  for (const auto& entry : fs::directory_iterator(run)) begun += fs::exists(entry.path() / "config.json");
-  return begun;
-}
-
 RunView read(const fs::path& run) {
   RunView view;
   view.json = {{"models", Json::array()}, {"percents", Json::array()}, {"proxies", Json::array()}};
   const bool done = fs::exists(run / "ranking.json");
-  if (done) view.json = store::read_json_object(run / "ranking.json");
+  if (done) view.json = read_ranking(run);
   view.json["begun"] = models_begun(run);
-  const size_t models = view.json.at("models").size();
-  for (const Json& proxy : view.json.at("proxies")) {
-    if (proxy.at("scores").size() != models)
-      throw damaged_error((run / "ranking.json").string(), ": ", proxy.at("name").dump(), " has ",
-                          proxy.at("scores").size(), " scores for ", models,
-                          " models; `heed rank` writes it again");
-  }
   const std::string state = state_of(run, done);
-  view.json["state"] = state == "done" && models == 0 ? "empty" : state;
+  view.json["state"] = state == "done" && view.json.at("models").empty() ? "empty" : state;
   return view;
 }
 
 }  // namespace
 
-View worth_view() {
-  return {"ranking", store::RunKind::kWorth, []() -> Reading { return read; }};
+Json read_ranking(const fs::path& run) {
+  const fs::path file = run / "ranking.json";
+  Json ranking = store::read_json_object(file);
+  const size_t models = ranking.at("models").size();
+  for (const Json& proxy : ranking.at("proxies")) {
+    if (proxy.at("scores").size() != models)
+      throw damaged_error(file.string(), ": ", proxy.at("name").dump(), " has ", proxy.at("scores").size(),
+                          " scores for ", models, " models; the command that made it writes it again");
+  }
+  return ranking;
 }
 
 View ranking_view() {

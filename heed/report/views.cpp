@@ -25,6 +25,13 @@ std::string state_of(const std::filesystem::path& run, bool done) {
   return store::is_in_use(run) ? "running" : done ? "done" : "stopped";
 }
 
+int64_t models_begun(const std::filesystem::path& run) {
+  int64_t begun = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(run))
+    begun += std::filesystem::exists(entry.path() / "config.json");
+  return begun;
+}
+
 std::vector<size_t> thinned(size_t count, size_t most) {
   const size_t every = std::max<size_t>(1, (count + most - 1) / most);
   std::vector<size_t> places;

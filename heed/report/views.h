@@ -48,6 +48,12 @@ const Registry<View>& views();
 // "running" while a process works in the folder, otherwise "done" or "stopped".
 std::string state_of(const std::filesystem::path& run, bool done);
 
+// Models that have a folder in the run, trained or in training.
+int64_t models_begun(const std::filesystem::path& run);
+
+// The folder's ranking.json. Throws if a proxy does not score every model.
+Json read_ranking(const std::filesystem::path& run);
+
 // About `most` of `count` indices at most, evenly spread, including the first and the last.
 std::vector<size_t> thinned(size_t count, size_t most);
 

@@ -38,7 +38,7 @@ async function all_views_open(target) {
 test("every view opens from disk", () => all_views_open("all.html"));
 
 test("every view opens from the server", async () => {
-  const server = await serve("found", "first", "second", "supernet", "ranked");
+  const server = await serve("found", "first", "second", "supernet", "ranked", "worth");
   await all_views_open(server.address);
   assert.equal(await server.stop(), 0);
 });
@@ -165,6 +165,47 @@ test("a supernet and a text are followed over time", async () => {
   await by(page, "sample-slider").fill("0");
   assert.ok((await by(page, "sample").innerText()).startsWith(samples[0].text.trim().slice(0, 30)));
   await close(page);
+});
+
+test("a worth run shows its models, and what one more block gains by time or by parameters", async () => {
+  const worth = document_of("all.html").runs.find((run) => run.kind === "worth");
+  assert.equal(worth.models.length, 12);
+  const page = await open("all.html");
+  await show(page, "worth");
+  await drawn(page);
+  assert.equal(await by(page, "worth-models").locator("tbody tr").count(), 12);
+  const points = (testid) => by(page, testid).evaluate((element) => element.chart.getOption().series.filter((one) => one.type === "scatter").reduce((sum, one) => sum + one.data.length, 0));
+  assert.equal(await points("worth-predictions"), 12);
+  assert.equal(await by(page, "worth-curves").evaluate((element) => element.chart.getOption().series.length), 12);
+  // The search of the same space has timed every block, the rate of the best is told in words.
+  const rates = worth.rates[1];
+  await by(page, "rates-base").selectOption(rates.base);
+  assert.ok(rates.blocks.every((block) => block.ms > 0), JSON.stringify(rates.blocks));
+  const best = (rate) => rates.blocks.reduce((one, other) => (rate(other) > rate(one) ? other : one));
+  const sentence = () => by(page, "rates-sentence").innerText();
+  const first_cell = () => by(page, "rates-table").locator("tbody td").first().innerText();
+  const by_time = best((block) => block.bits / block.ms);
+  assert.match(await sentence(), new RegExp(`^One more ${by_time.letter} .* of ${rates.base} by .* bits per millisecond`));
+  assert.ok((await first_cell()).startsWith(by_time.letter));
+  await by(page, "rates-cost").getByText("parameters").click();
+  const by_parameters = best((block) => block.bits / block.parameters);
+  assert.match(await sentence(), new RegExp(`^One more ${by_parameters.letter} .* bits per million`));
+  assert.ok((await first_cell()).startsWith(by_parameters.letter));
+  await close(page);
+});
+
+test("a live worth run says that it is running", async () => {
+  rmSync(at("valuing"), { recursive: true, force: true });
+  const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 5000000, "--budget", "10h", "-o", at("valuing"));
+  while (!existsSync(at("valuing/m001/config.json"))) await new Promise((done) => setTimeout(done, 20));
+  const server = await serve("valuing");
+  const page = await open(server.address);
+  await page.getByText(/\d of 12 models have been begun/).waitFor();
+  assert.match(await by(page, "run-head").innerText(), /still running/);
+  await interrupt(worth);
+  await page.getByText("stopped before its end").waitFor();
+  await close(page);
+  assert.equal(await server.stop(), 0);
 });
 
 test("the command is copied", async () => {

@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 
 const { chromium } = createRequire(join(process.env.WORK, "package.json"))("playwright-core");
 const made = join(process.env.WORK, "runs");
-export const views = ["search", "proxies", "supernet", "training", "machine"];
+export const views = ["search", "proxies", "worth", "supernet", "training", "machine"];
 
 export const at = (name) => join(made, name);
 export const heed = (...words) => execFileSync(process.env.HEED, words.map(String), { stdio: ["ignore", "pipe", "pipe"] }).toString();
@@ -52,7 +52,8 @@ export function make_runs() {
   heed("train", at("tiny.json"), "--data", at("text.txt"), "-o", at("second"));
   heed("supernet", at("tiny.json"), "--data", at("text.txt"), "-o", at("supernet"), "--layers", 3, "--steps", 60, "--unchanged", 0, "--seeds", 2);
   heed("rank", "--table", at("table.csv"), "--backbone", "gpt2", "-o", at("ranked"));
-  report("all.html", "found", "first", "second", "supernet", "ranked");
+  heed("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 1000, "--budget", "2m", "-o", at("worth"));
+  report("all.html", "found", "first", "second", "supernet", "ranked", "worth");
 }
 
 export function report(name, ...runs) {

@@ -12,6 +12,8 @@
 #include "heed/measure/device_profile.h"
 #include "heed/report/page.h"
 #include "heed/report/views.h"
+#include "heed/report/worth_json.h"
+#include "heed/search/block_table.h"
 #include "heed/search/records.h"
 #include "heed/spec/recipe.h"
 #include "heed/store/database.h"
@@ -355,6 +357,108 @@ TEST_F(Documents, ARankingUnderWaySaysSo) {
   EXPECT_EQ(read_run(run)["state"], "done");
   const store::RunFolder open(run, store::RunKind::kRank, config, Json::object());
   EXPECT_EQ(read_run(run)["state"], "running");
+}
+
+// A space whose blocks `heed worth` values, and a law that knows them.
+Json valued_space() {
+  return parse_toml(test::small_space({{"genes.layer", R"(["sf", "r"])"}, {"genes.projection", "[4, 8]"}}),
+                    "t");
+}
+Json small_law() {
+  search::Law law;
+  law.floor = 1;
+  for (search::Decay* decay : {&law.context, &law.transform, &law.width, &law.tokens}) *decay = {0.5, 0.5};
+  law.letters = {{'s', {0.1, 0.1}}, {'f', {0, 0.5}}, {'r', {0.7, 0}}};
+  return to_json(law);
+}
+
+TEST_F(Documents, AWorthRunShowsItsModelsAndWhatOneMoreBlockGains) {
+  const fs::path run = folder_ / "worth";
+  const spec::Space space = spec::read_space(valued_space(), "t");
+  const Json config = {{"space", "t"},
+                       {"space_definition", valued_space()},
+                       {"settings", {{"models", 3}, {"tokens", 640}, {"seed", 1}}},
+                       {"budget", 60}};
+  {
+    const store::RunFolder open(run, store::RunKind::kWorth, config, Json::object());
+    training("worth/m001", 40, 40);
+    const Json json = read_run(run);
+    EXPECT_EQ(json["kind"], "worth");
+    EXPECT_EQ(json["state"], "running");
+    EXPECT_EQ(json["begun"], 1);
+    EXPECT_EQ(json["planned"], 3);
+    EXPECT_EQ(json["text"], "book.txt");
+    EXPECT_EQ(json["models"], Json::array());
+    EXPECT_EQ(json["problems"], Json::array());
+  }
+  Json models = Json::array();
+  for (const auto& [name, key, bits] : {std::tuple{"m001", "16/0/1/256 r/4", 3.0},
+                                        {"m002", "16/0/1/256 sf2:16", 2.0},
+                                        {"m003", "16/0/1/256 r/8", 4.0},
+                                        {"m004", "32/0/1/256 r/8", 4.0}})
+    models.push_back(
+        {{"name", name},
+         {"moments", {{{"tokens", 320}, {"bits_per_byte", 5}}, {{"tokens", 640}, {"bits_per_byte", bits}}}},
+         {"predicted", bits + 0.25},
+         {"spec", to_json(space.model_of(space.candidate_of(key)))}});
+  const Json quality = {{"error", 0.25}, {"spearman", 1}};
+  store::write_json_object(run / "law.json",
+                           {{"law", small_law()}, {"quality", quality}, {"models", models}});
+  std::ofstream(run / "ranking.json")
+      << R"({"models": [{"id": "m001"}], "percents": [], "proxies": [{"name": "x", "scores": [1]}]})";
+  const Json json = read_run(run);
+  EXPECT_EQ(json["problems"], Json::array());
+  EXPECT_EQ(json["state"], "done");
+  EXPECT_EQ(json["quality"], quality);
+  ASSERT_EQ(json["models"].size(), 4u);
+  EXPECT_EQ(json["models"][1]["measured"], 2.0);
+  EXPECT_EQ(json["models"][1]["predicted"], 2.25);
+  EXPECT_EQ(json["models"][1]["moments"], Json({{"tokens", {320, 640}}, {"bits_per_byte", {5, 2.0}}}));
+  EXPECT_EQ(json["ranking"]["proxies"][0]["name"], "x");
+  // The median model of each width, with every block of the space.
+  ASSERT_EQ(json["rates"].size(), 2u);
+  EXPECT_EQ(json["rates"][0]["base"], "m001");
+  EXPECT_EQ(json["rates"][0]["width"], 16);
+  EXPECT_EQ(json["rates"][0]["tokens"], 640);
+  EXPECT_EQ(json["rates"][1]["base"], "m004");
+  EXPECT_EQ(json["rates"][0]["blocks"].size(), 5u);  // s, two f, two r
+  for (const Json& block : json["rates"][0]["blocks"]) EXPECT_GT(block["bits"], 0) << block;
+
+  // What is damaged is told, and the rest is shown.
+  std::ofstream(run / "ranking.json") << "{";
+  EXPECT_TRUE(tells(read_run(run), "ranking.json"));
+  EXPECT_EQ(read_run(run)["models"], json["models"]);
+  std::ofstream(run / "law.json") << R"({"law": {}, "quality": {}, "models": []})";
+  EXPECT_TRUE(tells(read_run(run), "it is not a law of worth"));
+}
+
+TEST_F(Documents, ValuedBlocksMeetTheirTimes) {
+  const spec::Space space = spec::read_space(valued_space(), "t");
+  const spec::Block timed = space.blocks_of(space.options(16).back()).at(0);
+  {
+    const store::Database database(folder_ / "profile.db");
+    measure::DeviceProfile profile(database, measure::Device());
+    profile.add({{search::block_key(space, 16, timed, false), {0.003, 0.001, 0.005, 5}},
+                 {search::block_key(space, 16, timed, true), {0.001, 0.001, 0.001, 5}},
+                 {search::block_key(space, 32, timed, false), {0.009, 0.009, 0.009, 5}}});
+  }
+  const search::Law law = search::read_law(small_law(), "t");
+  const Json worth = {
+      {"kind", "worth"},
+      {"name", "worth"},
+      {"path", "worth"},
+      {"rates", {rates_json("m1", space.model_of(space.candidate_of("16/0/1/256 r/8")), space, law, 640)}}};
+  const Json all = document({worth, read_run(folder_ / "profile.db")}, "1");
+  size_t known = 0;
+  for (const Json& block : all["runs"][0]["rates"][0]["blocks"]) {
+    if (block["ms"].is_null()) continue;
+    ++known;
+    EXPECT_EQ(block["ms"], 3.0);
+    EXPECT_EQ(block["letter"], std::string(1, timed.letter));
+    EXPECT_EQ(block["sizes"], search::sizes_json(timed));
+  }
+  EXPECT_EQ(known, 1u);
+  EXPECT_TRUE(document({worth}, "1")["runs"][0]["rates"][0]["blocks"][0]["ms"].is_null());
 }
 
 TEST_F(Documents, EveryDeviceOfAProfileIsShown) {

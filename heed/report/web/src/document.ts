@@ -16,7 +16,7 @@ export interface Letter {
   sizes: { name: string; title: string }[]; // that differ from block to block
 }
 
-export type Run = SearchRun | RankingRun | SupernetRun | TrainingRun | DeviceRun | UnreadableRun;
+export type Run = SearchRun | RankingRun | WorthRun | SupernetRun | TrainingRun | DeviceRun | UnreadableRun;
 
 interface AnyRun {
   name: string; // of the folder; unique in the document
@@ -72,6 +72,30 @@ export interface FoundModel {
   trained: { run: string; loss: number; unit: Unit }[];
 }
 
+// A loss over the course of a training.
+export interface Moments {
+  tokens: number[]; // seen so far
+  bits_per_byte: number[];
+}
+
+// What one more block of each kind and size would change in a model, by a law of worth.
+export interface Rates {
+  base: string; // the model's name
+  arch: string;
+  width: number;
+  tokens: number; // that it is trained on
+  predicted: number; // bits per byte of the model without one more
+  blocks: {
+    letter: string;
+    width: number;
+    sizes: Record<string, number>;
+    parameters: number;
+    bits: number; // per byte, by which the predicted loss is lower
+    piece: string; // its key in a device's profile
+    ms: number | null; // in a segment, as in Block
+  }[];
+}
+
 export interface SearchRun extends AnyRun {
   kind: "search";
   space: string;
@@ -99,9 +123,13 @@ export interface SearchRun extends AnyRun {
   hypervolume: { evaluations: number[]; volume: number[] };
 }
 
-export interface RankingRun extends AnyRun {
+export interface RankingRun extends AnyRun, Ranking {
   kind: "ranking";
   begun: number; // models that are trained or in training; 0 if they come from a table
+}
+
+// How well scores rank trained models.
+export interface Ranking {
   models: { id: string; perplexity: number; latency_ms: number | null; arch: string; total: number }[];
   percents: number[]; // 10, 20, .. 100
   proxies: {
@@ -113,6 +141,32 @@ export interface RankingRun extends AnyRun {
     distance: number | null; // mean distance of its frontier to the true one, as a share
     scores: number[]; // by models
   }[];
+}
+
+export interface WorthRun extends AnyRun {
+  kind: "worth";
+  space: string;
+  text: string; // name of the file or folder that the models learn from
+  tokens: number; // that each is trained on
+  planned: number; // models
+  begun: number;
+  // Of predictions for models that the fit left out; null until the law is fitted. `error` is the root mean square, in
+  // bits per byte; the others are Spearman's coefficient.
+  quality: { error: number | null; spearman: number | null; spearman_best_fifth: number | null; spearman_larger_half: number | null } | null;
+  models: WorthModel[];
+  rates: Rates[]; // of the median model of each width
+  ranking: Ranking | null; // by the law, and by scores that need no training
+}
+
+export interface WorthModel {
+  name: string;
+  arch: string;
+  width: number;
+  vocabulary: number;
+  parameters: number;
+  predicted: number; // bits per byte, by a law fitted to the other models
+  measured: number;
+  moments: Moments;
 }
 
 export interface SupernetRun extends AnyRun {
@@ -185,6 +239,7 @@ export interface DeviceProfile {
   };
   peak_gflops: number | null; // matrix products, all threads
   pieces: {
+    key: string; // names the piece
     what: "block" | "frame";
     backbone: string;
     length: number; // tokens

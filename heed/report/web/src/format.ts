@@ -75,6 +75,20 @@ export function plain(value: Known, significant = 3): string {
   return known(value) ? digits(value, significant) : dash;
 }
 
+// Bits per byte, always with three decimals, so that they can be compared in a column.
+export function bits(value: Known): string {
+  return known(value) ? value.toFixed(3) : dash;
+}
+
+export function signed_bits(value: Known): string {
+  return known(value) && value > 0 ? `+${bits(value)}` : bits(value);
+}
+
+// Three digits; what is below any measurement is not spelled out.
+export function small(value: Known): string {
+  return known(value) && value > 0 && value < 0.0001 ? "< 0.0001" : plain(value);
+}
+
 // 4167 as 4,167, whatever the reader's locale: reports are to look alike everywhere.
 export function whole(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");

@@ -51,6 +51,16 @@ export const colours_of: Record<Scheme, Colours> = { light, dark };
 export const symbols = ["circle", "triangle", "rect", "diamond", "emptyCircle", "emptyTriangle", "emptyRect", "emptyDiamond"];
 export const dashes: ("solid" | "dashed" | "dotted")[] = ["solid", "dashed", "dotted"];
 
+// Symbol and colour of the series at this place. ECharts fills its own empty symbols with white, also on a dark page.
+export function marking(place: number, colours: Colours, colour = turn(colours.series, place)) {
+  const symbol = turn(symbols, place);
+  const hollow = symbol.startsWith("empty");
+  return {
+    symbol: hollow ? symbol.slice("empty".length).toLowerCase() : symbol,
+    itemStyle: hollow ? { color: colours.surface, borderColor: colour, borderWidth: 2 } : { color: colour },
+  };
+}
+
 // The same letter has the same colour in every view.
 export function letter_colour(letter: string, colours: Colours): string {
   const place = letter_place(letter);

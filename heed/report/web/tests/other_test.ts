@@ -53,6 +53,7 @@ test("pieces stand in a table of their letter", () => {
     { letter: "f", name: "feed-forward", identity: false, sizes: [{ name: "inner", title: "inner width" }] },
   ]);
   const piece: Piece = {
+    key: "",
     what: "block",
     backbone: "txl",
     length: 64,

@@ -7,6 +7,7 @@ import { ProxiesView } from "./proxies/view.tsx";
 import { SearchView } from "./search/view.tsx";
 import { SupernetView } from "./supernet/view.tsx";
 import { TrainingView } from "./training/view.tsx";
+import { WorthView } from "./worth/view.tsx";
 
 export type RunOf<Kind extends Run["kind"]> = Extract<Run, { kind: Kind }>;
 
@@ -32,6 +33,7 @@ function view<Kind extends Run["kind"]>(
 export const views: View[] = [
   view("search", "search", "Search", "one", SearchView),
   view("ranking", "proxies", "Proxies", "one", ProxiesView),
+  view("worth", "worth", "Worth", "one", WorthView),
   view("supernet", "supernet", "Supernet", "one", SupernetView),
   view("training", "training", "Training", "together", TrainingView),
   view("device", "machine", "Machine", "one", MachineView),

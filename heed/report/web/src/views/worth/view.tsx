@@ -1,0 +1,82 @@
+// What blocks are worth: how well the law predicts, how its models learned, and what one more block gains.
+
+import { useMemo } from "preact/hooks";
+import type { WorthModel, WorthRun } from "../../document.ts";
+import { ExchangeRates } from "../../exchange_rates.tsx";
+import { bits, count, plain, signed_bits } from "../../format.ts";
+import { LearningCurves } from "../../learning_curves.tsx";
+import { type Column, Nothing, Panel, Table } from "../../parts.tsx";
+import { RankingPanels } from "../proxies/view.tsx";
+import { groups_of, kinds_in } from "./groups.ts";
+import { Predictions } from "./predictions.tsx";
+
+export function WorthView({ runs }: { runs: WorthRun[] }) {
+  const run = runs[0]!;
+  if (run.models.length === 0) {
+    return (
+      <Nothing>
+        {run.begun} of {run.planned} models have been begun. The law and its models are shown here when all of them are trained.
+      </Nothing>
+    );
+  }
+  return <Worth run={run} />;
+}
+
+function Worth({ run }: { run: WorthRun }) {
+  const groups = useMemo(() => groups_of(run.models), [run]);
+  const curves = useMemo(
+    () => run.models.map((model) => ({ name: model.name, about: `${model.arch}, width ${model.width}`, group: kinds_in(model.arch), moments: model.moments })),
+    [run],
+  );
+  const quality = run.quality;
+  return (
+    <>
+      <p class="about">
+        {run.models.length} models of the space {run.space}, each trained on {count(run.tokens)} tokens{run.text && ` of ${run.text}`}. A law of what each block adds
+        predicts their loss. Colours and symbols tell which kinds of blocks a model has.
+      </p>
+      <div class="columns">
+        <Panel title="Predicted and measured loss" testid="worth-predictions-panel">
+          <p data-testid="worth-quality">
+            Each model is predicted by a law fitted to the others: {bits(quality?.error)} bits per byte off (root mean square, the band). Spearman's coefficient is {plain(quality?.spearman)}, {plain(quality?.spearman_best_fifth)} in the best fifth, and {plain(quality?.spearman_larger_half)} for the larger half predicted from the smaller.
+          </p>
+          <Predictions models={run.models} error={quality?.error ?? 0} groups={groups} />
+        </Panel>
+        <Panel title="Learning curves" testid="worth-curves-panel">
+          <p>The loss of each model on the valid part of the text while it is trained.</p>
+          <LearningCurves curves={curves} groups={groups} testid="worth-curves" />
+        </Panel>
+        {run.rates.length > 0 && (
+          <Panel title="What one more block is worth" testid="rates-panel" wide>
+            <ExchangeRates rates={run.rates} role="the median model of its width" />
+          </Panel>
+        )}
+        <Panel title="Models" testid="worth-models-panel" wide>
+          <Sample models={run.models} />
+        </Panel>
+      </div>
+      {run.ranking && (
+        <>
+          <h2 class="section">Compared with scores that need no training</h2>
+          <RankingPanels ranking={run.ranking} />
+        </>
+      )}
+    </>
+  );
+}
+
+const columns: Column<WorthModel>[] = [
+  { title: "Model", cell: (model) => <strong>{model.name}</strong> },
+  { title: "Blocks", cell: (model) => <code>{model.arch}</code> },
+  { title: "Width", number: true, cell: (model) => model.width },
+  { title: "Vocabulary", number: true, cell: (model) => model.vocabulary },
+  { title: "Parameters", number: true, cell: (model) => count(model.parameters) },
+  { title: "Measured (bits per byte)", number: true, cell: (model) => bits(model.measured) },
+  { title: "Predicted", number: true, cell: (model) => bits(model.predicted) },
+  { title: "Measured − predicted", number: true, cell: (model) => signed_bits(model.measured - model.predicted) },
+];
+
+function Sample({ models }: { models: WorthModel[] }) {
+  const sorted = models.slice().sort((left, right) => left.measured - right.measured);
+  return <Table columns={columns} rows={sorted} testid="worth-models" label="models of the sample, the best first" />;
+}
