@@ -161,16 +161,19 @@ class Search {
   // The law that was asked for, or the space's, or one fitted to the text from there on.
   void find_law(bool profiled) {
     value(request_.law.empty() ? prior_of(space_) : load_law(request_.law));
-    const double seconds = fits_law() ? seconds_to_fit(profiled) : 0;
-    if (seconds == 0) return;
-    observer_.note(
-        text("fitting a law of worth to ", request_.sample.data, ", in at most ", format_seconds(seconds)));
-    WorthSettings settings;
-    settings.tokens = std::min(settings.tokens, tokens_of(space_.training));
-    value(run_worth({request_.space, settings, seconds, request_.sample.data, request_.folder / kFitFolder,
-                     request_.record},
-                    observer_)
-              .law);
+    if (const double seconds = fits_law() ? seconds_to_fit(profiled) : 0; seconds > 0) {
+      observer_.note(
+          text("fitting a law of worth to ", request_.sample.data, ", in at most ", format_seconds(seconds)));
+      WorthSettings settings;
+      settings.tokens = std::min(settings.tokens, tokens_of(space_.training));
+      value(run_worth({request_.space, settings, seconds, request_.sample.data, request_.folder / kFitFolder,
+                       request_.record},
+                      observer_)
+                .law);
+    }
+    // A copy, since the file that it came from may change or be removed.
+    store::write_json_object(request_.folder / kLawFile,
+                             {{"law", to_json(valuation_->law())}, {"tokens", valuation_->tokens()}});
   }
 
   void value(const Law& law) {

@@ -170,6 +170,10 @@ TEST_F(LearningWorth, ASearchFitsALawOfItsOwn) {
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "fitting a law of worth to")) << outcome.output;
   ASSERT_EQ(heed(search + " --law " + path("found/worth") + " -o " + path("by-law")).code, 0);
+  // Each keeps the law that it searched by.
+  const Json fitted = Json::parse(content(path("found/worth/law.json")))["law"];
+  for (const char* folder : {"found", "by-law"})
+    EXPECT_EQ(Json::parse(content(path(folder) + "/law.json"))["law"], fitted) << folder;
   EXPECT_EQ(content(path("found/frontier.csv")), content(path("by-law/frontier.csv")));
   EXPECT_EQ(content(path("found/pick")), content(path("by-law/pick")));
   EXPECT_EQ(heed(search + " --fit 30s -o " + path("found")).code, 0);
