@@ -2,9 +2,12 @@
 #include <map>
 
 #include "heed/report/views.h"
+#include "heed/report/worth_json.h"
 #include "heed/search/block_table.h"
 #include "heed/search/front.h"
+#include "heed/search/proxies/proxies.h"
 #include "heed/search/records.h"
+#include "heed/search/worth/law_file.h"
 #include "heed/spec/space_definition.h"
 #include "heed/store/json_file.h"
 #include "heed/store/run_folder.h"
@@ -44,6 +47,15 @@ class BlockIndex {
       at->second = place(block_places_, blocks_, search::block_json(width, block, {}),
                          [&] { return search::block_json(width, block, counted_.of_layer(width, layer)); });
     return at->second;
+  }
+
+  // Of the block with the same letter, width and sizes; null if it is not known.
+  Json milliseconds(const Json& like) const {
+    const auto found = std::ranges::find_if(blocks_, [&](const Json& block) {
+      return std::ranges::all_of(std::array{"letter", "width", "sizes"},
+                                 [&](const char* name) { return block.at(name) == like.at(name); });
+    });
+    return found == blocks_.end() ? Json() : found->at("ms");
   }
 
   const Json& all_blocks() const { return blocks_; }
@@ -174,7 +186,7 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
   const std::string name = found.at("name");
   const fs::path recipe = run / "models" / (name + ".json");
   return {{"name", name},
-          {"role", measured_model.role == search::ModelRole::kBaseline ? "baseline" : "model"},
+          {"role", enum_name(measured_model.role)},
           {"picks", found.at("picks")},
           {"score", found.at("score")},
           {"decoder", found.at("decoder_params")},
@@ -195,7 +207,29 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
           {"train", fs::exists(recipe) ? text("heed train ", shell_word(recipe.string()), " --data TEXT -o ",
                                               shell_word(run.string() + "-" + name))
                                        : ""},
-          {"trained", Json::array()}};
+          {"trained", Json::array()},
+          {"moments", moments_json(found.value("trained", Json::array()))}};
+}
+
+bool is_by_law(const std::string& proxy) {
+  return std::ranges::any_of(search::proxies(),
+                             [&](const search::Proxy& known) { return known.name == proxy && known.by_law; });
+}
+
+// What one more block would change in the recommended model, by the law that was searched by. Times are
+// those that the search added up.
+Json rates_of(const fs::path& run, const spec::Space& space, const Json& models, const BlockIndex& parts) {
+  if (!fs::exists(run / search::kLawFile)) return Json::array();
+  const Json stored = store::read_json_object(run / search::kLawFile);
+  const search::Law law = search::read_law(stored.at("law"), (run / search::kLawFile).string());
+  for (const Json& found : models) {
+    if (found.at("picks").empty() || found.at("picks")[0] != search::kRecommended) continue;
+    Json rates = rates_json(found.at("name"), spec::read_model_spec(found.at("spec"), "search.json"), space,
+                            law, stored.at("tokens"));
+    for (Json& block : rates["blocks"]) block["ms"] = parts.milliseconds(block);
+    return {rates};
+  }
+  return Json::array();
 }
 
 RunView read(const fs::path& run) {
@@ -218,6 +252,9 @@ RunView read(const fs::path& run) {
                  {"parameters", limit(limits, "parameters")}}},
                {"candidates", empty_candidates()},
                {"models", Json::array()},
+               {"by_law", is_by_law(config.at("proxy"))},
+               {"train_tokens", config.value("train_tokens", Json())},
+               {"rates", Json::array()},
                {"hypervolume", hypervolume_of({})}};
   Json table = {{"blocks", Json::array()}, {"frames", Json::array()}};
   if (fs::exists(run / "blocks.json"))
@@ -236,6 +273,7 @@ RunView read(const fs::path& run) {
     for (const search::MeasuredModel& found : search::read_measured_models(run))
       view.json["models"].push_back(model_json(found, run, parts));
   });
+  view.try_to([&] { view.json["rates"] = rates_of(run, space, view.json["models"], parts); });
   if (done && view.json["models"].empty())
     view.problems.push_back(
         "search.json is missing: made by an earlier version of heed? Measured models are not shown");

@@ -155,6 +155,8 @@ std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& fol
        {std::pair{"models", kModel}, {"dominated", kModel}, {"dropped", kModel}, {"baselines", kBaseline}}) {
     for (const Json& found : result.at(list)) models.push_back({role, found});
   }
+  // Earlier versions compared with none.
+  for (const Json& found : result.value("rivals", Json::array())) models.push_back({kRival, found});
   return models;
 }
 

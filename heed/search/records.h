@@ -18,7 +18,11 @@ struct RecordedEvaluation {
   double score = 0;
 };
 
-enum class ModelRole { kModel, kBaseline };
+enum class ModelRole {
+  kModel,
+  kBaseline,
+  kRival,  // a published arrangement, scaled to the latency of the recommended model
+};
 
 class Records {
  public:
@@ -53,3 +57,13 @@ struct MeasuredModel {
 std::vector<MeasuredModel> read_measured_models(const std::filesystem::path& folder);
 
 }  // namespace heed::search
+
+namespace heed {
+template <>
+struct EnumNames<search::ModelRole> {
+  static constexpr std::pair<search::ModelRole, const char*> names[] = {
+      {search::ModelRole::kModel, "model"},
+      {search::ModelRole::kBaseline, "baseline"},
+      {search::ModelRole::kRival, "rival"}};
+};
+}  // namespace heed

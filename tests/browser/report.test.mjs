@@ -194,6 +194,34 @@ test("a worth run shows its models, and what one more block gains by time or by 
   await close(page);
 });
 
+test("a search by worth shows predicted and measured losses, and what one more block gains", async () => {
+  rmSync(at("valued"), { recursive: true, force: true });
+  heed("search", at("small.toml"), "--law", at("worth"), "--data", at("text.txt"), "--train-tokens", 2000, "--finalists", "3s", "--compare", "3s", "--max-latency", "1s", "--keep", 4, "--no-baselines", "--profile", at("profile.db"), "-o", at("valued"));
+  report("valued.html", "valued");
+  const search = search_of(document_of("valued.html"));
+  const trained = search.models.filter((model) => model.moments.tokens.length > 0);
+  assert.ok(search.by_law && trained.length > 1, `${trained.length} were trained`);
+  const page = await open("valued.html");
+  await drawn(page);
+  // Less is better: the first row has the lowest predicted loss.
+  const best = Math.min(...search.candidates.score.map((score) => -score));
+  assert.ok((await by(page, "model-row").first().innerText()).includes(best.toFixed(3)));
+  assert.equal(await by(page, "trained").locator("tbody tr").count(), trained.length);
+  const measured = await by(page, "finalists").evaluate((element) => element.chart.getOption().series.find((one) => one.id === "measured").data.map((point) => point.value[1]));
+  assert.deepEqual(measured.sort(), trained.map((model) => model.moments.bits_per_byte.at(-1)).sort());
+  assert.ok((await by(page, "rates-sentence").innerText()).includes(search.rates[0].base));
+  await by(page, "choice-y").selectOption("reached");
+  await drawn(page);
+  // A limit on the loss keeps what is below it.
+  await by(page, "choice-y").selectOption("score");
+  const losses = search.candidates.score.map((score) => -score).sort((a, b) => a - b);
+  const limit = losses[losses.length >> 1];
+  await by(page, "limit-score").fill(String(limit));
+  await by(page, "limit-score").press("Enter");
+  assert.equal(await rows_shown(page), losses.filter((loss) => loss <= limit).length);
+  await close(page);
+});
+
 test("a live worth run says that it is running", async () => {
   rmSync(at("valuing"), { recursive: true, force: true });
   const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 5000000, "--budget", "10h", "-o", at("valuing"));

@@ -432,6 +432,55 @@ TEST_F(Documents, AWorthRunShowsItsModelsAndWhatOneMoreBlockGains) {
   EXPECT_TRUE(tells(read_run(run), "it is not a law of worth"));
 }
 
+TEST_F(Documents, ASearchByWorthShowsWhatItTrainedAndWhatOneMoreBlockGains) {
+  const spec::Space space = spec::read_space(valued_space(), "t");
+  const fs::path run = folder_ / "found";
+  fs::create_directories(run);
+  store::write_json_object(run / "config.json", {{"space", "t"},
+                                                 {"space_definition", valued_space()},
+                                                 {"strategy", "exact"},
+                                                 {"proxy", "worth"},
+                                                 {"train_tokens", 640}});
+  const search::Records records(run);
+  search::SearchResult result;
+  const auto found = [&](const std::string& name, const std::string& key) {
+    const search::Evaluated e{space.candidate_of(key), {0.002, 500, 1000, 2000, 3000}, -2.5};
+    return search::FoundModel{name, e, space.model_of(e.candidate), 4000, {}, 0, {}};
+  };
+  result.models = {found("m01", "16/0/1/256 r/4"), found("m02", "32/0/1/256 r/8")};
+  result.models[1].picks = {search::kRecommended};
+  result.models[1].trained = {{320, 4}, {640, 3.5}};
+  result.rivals = {found("interleaved", "16/0/1/256 sf2:16")};
+  search::write_result(run, space, {}, result);
+  EXPECT_EQ(read_run(run)["rates"], Json::array());  // it has left no law
+  store::write_json_object(run / "law.json", {{"law", small_law()}, {"tokens", 640}});
+  const spec::Block timed = space.blocks_of(space.options(32).back()).at(0);
+  store::write_json_object(
+      run / "blocks.json",
+      {{"blocks", {search::block_json(32, timed, {.latency = 0.007}), search::block_json(16, timed, {})}},
+       {"frames", Json::array()}});
+  const Json json = read_run(run);
+  EXPECT_EQ(json["problems"], Json::array());
+  EXPECT_EQ(json["by_law"], true);
+  EXPECT_EQ(json["train_tokens"], 640);
+  ASSERT_EQ(json["models"].size(), 3u);
+  EXPECT_EQ(json["models"][0]["moments"]["tokens"], Json::array());
+  EXPECT_EQ(json["models"][1]["moments"], Json({{"tokens", {320, 640}}, {"bits_per_byte", {4.0, 3.5}}}));
+  EXPECT_EQ(json["models"][2]["name"], "interleaved");
+  EXPECT_EQ(json["models"][2]["role"], "rival");
+  ASSERT_EQ(json["rates"].size(), 1u);
+  EXPECT_EQ(json["rates"][0]["base"], "m02");
+  EXPECT_EQ(json["rates"][0]["blocks"].size(), 5u);
+  for (const Json& block : json["rates"][0]["blocks"]) {
+    const bool is_timed =
+        block["letter"] == std::string(1, timed.letter) && block["sizes"] == search::sizes_json(timed);
+    EXPECT_EQ(block["ms"], is_timed ? Json(7.0) : Json()) << block;
+  }
+  std::ofstream(run / "law.json") << R"({"law": {}, "tokens": 640})";
+  EXPECT_TRUE(tells(read_run(run), "it is not a law of worth"));
+  EXPECT_EQ(read_run(run)["models"].size(), 3u);
+}
+
 TEST_F(Documents, ValuedBlocksMeetTheirTimes) {
   const spec::Space space = spec::read_space(valued_space(), "t");
   const spec::Block timed = space.blocks_of(space.options(16).back()).at(0);

@@ -51,7 +51,7 @@ export interface Frame {
 // A model that was measured as a whole, even if others proved better or it exceeded a limit.
 export interface FoundModel {
   name: string;
-  role: "model" | "baseline";
+  role: "model" | "baseline" | "rival"; // a rival is a published arrangement, scaled to the latency of the best model
   picks: string[]; // "best", "knee", "cheapest within 1% of the best"
   score: number;
   decoder: number;
@@ -70,6 +70,7 @@ export interface FoundModel {
   train: string; // the command that trains it; "" if the search left no recipe for it
   // From training runs of the same document with the same model; "valid" parts of their texts.
   trained: { run: string; loss: number; unit: Unit }[];
+  moments: Moments; // of the training by the search itself; empty if it did not train this model
 }
 
 // A loss over the course of a training.
@@ -121,6 +122,9 @@ export interface SearchRun extends AnyRun {
   };
   models: FoundModel[];
   hypervolume: { evaluations: number[]; volume: number[] };
+  by_law: boolean; // scores are minus the bits per byte that a law of worth predicts
+  train_tokens: number | null; // that the prediction is for; null for searches of earlier versions
+  rates: Rates[]; // of the recommended model; empty without a law
 }
 
 export interface RankingRun extends AnyRun, Ranking {

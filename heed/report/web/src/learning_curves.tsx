@@ -4,17 +4,27 @@ import { useMemo } from "preact/hooks";
 import { Chart, type ECElementEvent, grid, type Option, tooltip_text, x_axis, y_axis } from "./chart.tsx";
 import type { Moments } from "./document.ts";
 import { bits, count, plain } from "./format.ts";
-import { Legend, symbol_marks } from "./parts.tsx";
-import { marking, symbols, turn, useColours } from "./theme.ts";
+import { Legend, type LegendEntry, symbol_marks } from "./parts.tsx";
+import { type Colours, marking, symbols, turn, useColours } from "./theme.ts";
+
+// Models with the same colour and symbol.
+export interface Group {
+  title: string;
+  place: number; // in the lists of colours and symbols
+}
 
 export interface Curve {
   name: string;
   about: string; // for the tooltip
-  group: string; // models of a group have the same colour and symbol
+  group: Group;
   moments: Moments;
 }
 
-export function LearningCurves({ curves, groups, testid }: { curves: Curve[]; groups: string[]; testid: string }) {
+export function group_legend(groups: Group[], colours: Colours): LegendEntry[] {
+  return groups.map(({ title, place }) => ({ colour: turn(colours.series, place), mark: symbol_marks[turn(symbols, place)]!, text: title }));
+}
+
+export function LearningCurves({ curves, groups, testid }: { curves: Curve[]; groups: Group[]; testid: string }) {
   const colours = useColours();
   const option = useMemo(
     (): Option => ({
@@ -29,26 +39,23 @@ export function LearningCurves({ curves, groups, testid }: { curves: Curve[]; gr
           return curve ? tooltip_text([curve.name, curve.about, `${bits(loss)} bits per byte after ${count(tokens)} tokens`]) : "";
         },
       },
-      series: curves.map((curve) => {
-        const place = groups.indexOf(curve.group);
-        return {
-          id: curve.name,
-          type: "line",
-          data: curve.moments.tokens.map((tokens, index) => [tokens, curve.moments.bits_per_byte[index]]),
-          ...marking(place, colours),
-          symbolSize: 7,
-          showAllSymbol: true,
-          lineStyle: { color: turn(colours.series, place), width: 1.5, opacity: 0.7 },
-          emphasis: { focus: "series", lineStyle: { width: 3, opacity: 1 } },
-        };
-      }),
+      series: curves.map(({ name, group, moments }) => ({
+        id: name,
+        type: "line",
+        data: moments.tokens.map((tokens, index) => [tokens, moments.bits_per_byte[index]]),
+        ...marking(group.place, colours),
+        symbolSize: 7,
+        showAllSymbol: true,
+        lineStyle: { color: turn(colours.series, group.place), width: 1.5, opacity: 0.7 },
+        emphasis: { focus: "series", lineStyle: { width: 3, opacity: 1 } },
+      })),
     }),
-    [curves, groups, colours],
+    [curves, colours],
   );
   return (
     <>
       <Chart option={option} height={320} label="bits per byte by tokens seen, a line per model; the table has the last values" testid={testid} />
-      <Legend entries={groups.map((text, place) => ({ colour: turn(colours.series, place), mark: symbol_marks[turn(symbols, place)]!, text }))} />
+      <Legend entries={group_legend(groups, colours)} />
     </>
   );
 }

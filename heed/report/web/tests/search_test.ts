@@ -7,11 +7,12 @@ import { both, limits_of, matching, sorted, within } from "../src/views/search/f
 import { common, fold } from "../src/views/search/fold.ts";
 import { front_of, median } from "../src/views/search/front.ts";
 import { fitting, place_labels } from "../src/views/search/labels.ts";
-import { ticks, widened } from "../src/views/search/quantities.ts";
+import { trained_models } from "../src/views/search/finalists.ts";
+import { quantities_of, ticks, widened } from "../src/views/search/quantities.ts";
 import { arch_of, name_of, rows_of } from "../src/views/search/rows.ts";
 
 const block = (letter: string) => ({ letter, width: 8, sizes: {}, parameters: 1, bytes: 4, ms: 1 });
-const model = { picks: [], decoder: 1, total: 2, predicted_ms: 2, low_ms: 1, high_ms: 3, predicted_step_ms: null, step_ms: null, planned_bytes: 20, measured_bytes: 21, arch: "", frame: 0, train: "", trained: [] };
+const model = { picks: [], decoder: 1, total: 2, predicted_ms: 2, low_ms: 1, high_ms: 3, predicted_step_ms: null, step_ms: null, planned_bytes: 20, measured_bytes: 21, arch: "", frame: 0, train: "", trained: [], moments: { tokens: [], bits_per_byte: [] } };
 const run: SearchRun = {
   kind: "search",
   name: "run",
@@ -43,6 +44,9 @@ const run: SearchRun = {
     { ...model, name: "m1", role: "model", score: 2, measured_ms: 2.1, blocks: [0, 1, 0, 1], picks: ["best"] },
   ],
   hypervolume: { evaluations: [], volume: [] },
+  by_law: false,
+  train_tokens: null,
+  rates: [],
 };
 
 test("a measured model is the candidate with its blocks, a baseline a row of its own", () => {
@@ -52,6 +56,40 @@ test("a measured model is the candidate with its blocks, a baseline a row of its
   assert.deepEqual([0, 1, 2, 3].map((row) => name_of(rows, row)), ["#1", "m1", "#3", "base"]);
   assert.equal(arch_of(rows, 1), "(sf)x2, width 8");
   assert.equal(rows.latency[3], 1.5);
+});
+
+// The same models, scored by minus the loss that a law predicts.
+const moments = (tokens: number, loss: number) => ({ tokens: [tokens / 2, tokens], bits_per_byte: [9, loss] });
+const by_law: SearchRun = {
+  ...run,
+  by_law: true,
+  candidates: { ...run.candidates, score: [-3, -2.5, -2] },
+  models: [
+    { ...model, name: "other", role: "model", score: -3, measured_ms: 1, blocks: [0], moments: moments(50, 2.9) },
+    { ...model, name: "best", role: "model", score: -2.5, measured_ms: 2, blocks: [0, 1, 0, 1], picks: ["best"], moments: moments(100, 3.5) },
+    { ...model, name: "sandwich", role: "rival", score: -2.8, measured_ms: 2, blocks: [0, 1], moments: moments(100, 3.25) },
+    { ...model, name: "untrained", role: "rival", score: -2.9, measured_ms: 2, blocks: [0, 1] },
+  ],
+};
+
+test("a law's score is shown as the loss that it predicts, and less is better", () => {
+  const rows = rows_of(by_law);
+  assert.deepEqual([...rows.score], [3, 2.5, 2, 2.8, 2.9]);
+  assert.equal(rows.models, 3);
+  const any = { latency: null, memory: null, total: null, score: null };
+  assert.deepEqual([...within(rows, { ...any, score: 2.8 })], [0, 1, 1, 1, 0]);
+  assert.deepEqual([...within(rows, any)], [1, 1, 1, 1, 1]);
+  const score = quantities_of(rows).find((one) => one.name === "score")!;
+  assert.equal(score.better, "less");
+  assert.equal(score.measured(by_law.models[1]!), 2.5);
+  assert.match(csv_of(rows, Int32Array.of(3)), /^name,role,picks,blocks,predicted_bits_per_byte,.*\nsandwich,rival,,.*,2.8,/);
+});
+
+test("trained models compare after equally many tokens", () => {
+  assert.deepEqual(trained_models(by_law.models).map((one) => one.name), ["sandwich", "best", "other"]);
+  const reached = quantities_of(rows_of(by_law)).find((one) => one.name === "reached")!;
+  assert.deepEqual([...reached.values].map((value) => (Number.isNaN(value) ? null : value)), [null, 3.5, null, 3.25, null]);
+  assert.equal(quantities_of(rows_of(run)).find((one) => one.name === "reached"), undefined);
 });
 
 test("limits keep what is on them, as it was measured where it was", () => {

@@ -30,7 +30,10 @@ test("the highest rate is first, and what was not timed last", () => {
 test("models are grouped by the kinds of their blocks", () => {
   assert.equal(kinds_in("(sf)x12 (r) (i)"), "s, f, r");
   assert.equal(kinds_in("(r)x2 (fs)"), "s, f, r");
-  assert.deepEqual(groups_of([{ arch: "(sf)" }, { arch: "(r)x2" }, { arch: "(fs)x4" }]), ["r", "s, f"]);
+  assert.deepEqual(groups_of([{ arch: "(sf)" }, { arch: "(r)x2" }, { arch: "(fs)x4" }]), [
+    { title: "r", place: 0 },
+    { title: "s, f", place: 1 },
+  ]);
 });
 
 test("bits stand in a column, and tiny ones are not spelled out", () => {

@@ -11,7 +11,7 @@ export function field(value: string | number | null): string {
 }
 
 export function csv_of(rows: Rows, places: Int32Array): string {
-  const lines = ["name,role,picks,blocks,score,predicted_ms,measured_ms,low_ms,high_ms,memory_bytes,measured_bytes,decoder,parameters"];
+  const lines = [`name,role,picks,blocks,${rows.merit.key},predicted_ms,measured_ms,low_ms,high_ms,memory_bytes,measured_bytes,decoder,parameters`];
   for (const row of places) {
     const model = model_of(rows, row);
     const fields = [

@@ -10,7 +10,7 @@ export function limits_of(run: SearchRun): Limits {
   return { latency: run.limits.latency_ms, memory: run.limits.memory, total: run.limits.parameters, score: null };
 }
 
-// 1 for each row that is within all limits: costs at most, score at least.
+// 1 for each row that is within all limits: costs at most, and the score at least, or at most if it is a loss.
 export function within(rows: Rows, limits: Limits): Uint8Array {
   const kept = new Uint8Array(rows.count).fill(1);
   const at_most = (values: Float64Array, limit: number | null) => {
@@ -20,7 +20,8 @@ export function within(rows: Rows, limits: Limits): Uint8Array {
   at_most(rows.known_latency, limits.latency);
   at_most(rows.memory, limits.memory);
   at_most(rows.total, limits.total);
-  if (limits.score !== null) {
+  if (rows.merit.better === "less") at_most(rows.score, limits.score);
+  else if (limits.score !== null) {
     for (let row = 0; row < rows.count; row += 1) if (rows.score[row]! < limits.score) kept[row] = 0;
   }
   return kept;

@@ -50,12 +50,16 @@ export function LimitLines({ chart, geometry, x, y, limits, set_limit }: Propert
     set_limit(across, place >= right ? null : nice(value * x.quantity.scale, x.quantity));
   };
 
+  // A score is limited from below, a loss from above.
   const y_limit = limits.score;
-  const y_pixel = y_limit === null ? bottom : clamp(pixel(1, y, y_limit), top, bottom);
+  const at_least = y.quantity.better === "more";
+  const resting = at_least ? bottom : top;
+  const y_pixel = y_limit === null ? resting : clamp(pixel(1, y, y_limit), top, bottom);
   const follow_y = (event: PointerEvent, origin: DOMRect) => {
     const place = event.clientY - origin.top;
     const value = drawn.convertFromPixel({ yAxisIndex: 0 }, clamp(place, top, bottom)) as number;
-    set_limit("score", place >= bottom ? null : nice(value * y.quantity.scale, y.quantity));
+    const outside = at_least ? place >= bottom : place <= top;
+    set_limit("score", outside ? null : nice(value * y.quantity.scale, y.quantity));
   };
 
   const x_text = x_limit === null ? `no limit on ${x.quantity.title}` : `${x.quantity.title} ≤ ${x.quantity.format(x_limit)}`;
@@ -78,7 +82,7 @@ export function LimitLines({ chart, geometry, x, y, limits, set_limit }: Propert
           <div
             class="grip horizontal"
             data-testid="limit-line-score"
-            title={y_limit === null ? "drag up: least score" : `score at least ${y.quantity.format(y_limit)}`}
+            title={`${y.quantity.title} ${at_least ? "at least" : "at most"} ${y_limit === null ? (at_least ? ": drag up" : ": drag down") : y.quantity.format(y_limit)}`}
             style={y_style}
             onPointerDown={(event) => drag(event, follow_y)}
           />

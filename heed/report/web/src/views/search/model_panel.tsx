@@ -1,9 +1,10 @@
 // One model, or two side by side.
 
 import { useState } from "preact/hooks";
-import { bytes, count, loss_text, milliseconds, signed_percent } from "../../format.ts";
+import { bits, bytes, count, loss_text, milliseconds, signed_percent } from "../../format.ts";
 import { Nothing, Panel } from "../../parts.tsx";
 import { Architecture } from "./architecture.tsx";
+import { loss_of, tokens_of } from "./finalists.ts";
 import { common } from "./fold.ts";
 import { arch_of, blocks_of, frame_of, model_of, name_of, type Rows } from "./rows.ts";
 import type { Chosen } from "./series.ts";
@@ -71,8 +72,16 @@ function Model({ rows, row, shared, titled }: { rows: Rows; row: number; shared:
         ))}
       </p>
       <dl class="totals" data-testid="totals">
-        <dt>score, {rows.run.proxy}</dt>
-        <dd>{count(rows.score[row])}</dd>
+        <dt>{rows.run.by_law ? rows.merit.title : `score, ${rows.run.proxy}`}</dt>
+        <dd>{rows.merit.format(rows.score[row]!)}</dd>
+        {model && tokens_of(model) > 0 && (
+          <>
+            <dt>bits per byte, measured</dt>
+            <dd>
+              {bits(loss_of(model))} after {count(tokens_of(model))} tokens
+            </dd>
+          </>
+        )}
         <dt>latency, predicted</dt>
         <dd>{milliseconds(model ? model.predicted_ms : rows.latency[row])}</dd>
         {model && (
@@ -144,7 +153,7 @@ function Command({ text }: { text: string }) {
 
 function Differences({ rows, left, right }: { rows: Rows; left: number; right: number }) {
   const lines: { title: string; values: Float64Array; format: (value: number) => string }[] = [
-    { title: "score", values: rows.score, format: count },
+    { title: rows.merit.short, values: rows.score, format: rows.merit.format },
     { title: "latency", values: rows.latency, format: milliseconds },
     { title: "memory", values: rows.memory, format: bytes },
     { title: "decoder (parameters)", values: rows.decoder, format: count },

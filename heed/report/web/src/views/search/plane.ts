@@ -45,7 +45,7 @@ export function plane_of(rows: Rows, kept: Uint8Array, settings: PlaneSettings, 
   const { x, y, ranges, third, limit, size } = settings;
   const of_model = (model: FoundModel): Point => [x.quantity.measured(model) / x.quantity.scale, y.quantity.measured(model) / y.quantity.scale];
   // Only predictions are drawn against a score; trained models were also timed.
-  const trained = y.quantity.name === "ppl" || y.quantity.name === "bpc";
+  const trained = ["ppl", "bpc", "reached"].includes(y.quantity.name);
   const of_row = (row: number): Point => {
     const model = trained ? model_of(rows, row) : null;
     return model ? of_model(model) : [x.quantity.values[row]! / x.quantity.scale, y.quantity.values[row]! / y.quantity.scale];

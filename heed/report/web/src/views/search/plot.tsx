@@ -99,7 +99,7 @@ export function Plot({ rows, kept, quantities, settings, limits, chosen, set_lim
 
   const label = flat
     ? `${axes.y.quantity.axis} against ${axes.x.quantity.axis}; the table below has the numbers`
-    : "score, latency and memory in three dimensions; arrow keys turn it";
+    : `${axes.score.quantity.title}, latency and memory in three dimensions; arrow keys turn it`;
   return (
     <>
       <div
@@ -129,6 +129,7 @@ export function Plot({ rows, kept, quantities, settings, limits, chosen, set_lim
           ...drawing.legend,
           { colour: colours.series[1]!, mark: "◇", text: flat && settings.x === "latency" ? "measured, 10th to 90th percentile" : "measured" },
           { colour: colours.series[2]!, mark: "□", text: "baselines, measured" },
+          ...(rows.run.models.some((model) => model.role === "rival") ? [{ colour: colours.series[3]!, mark: "△", text: "published arrangements of the best model's latency, measured" }] : []),
         ]}
       />
       {zoom && flat && (

@@ -1,11 +1,12 @@
 // Quantities for an axis, for the colour of points or for limits.
 
-import { bytes, count, in_unit, milliseconds, plain } from "../../format.ts";
+import { bits, bytes, count, in_unit, milliseconds, plain } from "../../format.ts";
 import type { FoundModel, Unit } from "../../document.ts";
 import type { Better } from "./front.ts";
+import { loss_of, most_tokens, tokens_of } from "./finalists.ts";
 import { model_of, type Rows } from "./rows.ts";
 
-export type QuantityName = "score" | "latency" | "step" | "memory" | "decoder" | "total" | Unit;
+export type QuantityName = "score" | "latency" | "step" | "memory" | "decoder" | "total" | "reached" | Unit;
 
 export interface Quantity {
   name: QuantityName;
@@ -28,14 +29,28 @@ function trained(model: FoundModel, unit: Unit): number {
   return losses.length > 0 ? Math.min(...losses) : NaN;
 }
 
-function trained_quantity(rows: Rows, unit: Unit, title: string): Quantity | null {
-  if (!rows.run.models.some((model) => model.trained.some((one) => one.unit === unit))) return null;
-  const of_model = (model: FoundModel) => trained(model, unit);
-  const values = Float64Array.from({ length: rows.count }, (_, row) => {
+// Of models that were measured as a whole; unknown of the others.
+function values_of(rows: Rows, of_model: (model: FoundModel) => number): Float64Array {
+  return Float64Array.from({ length: rows.count }, (_, row) => {
     const model = model_of(rows, row);
     return model ? of_model(model) : NaN;
   });
+}
+
+function trained_quantity(rows: Rows, unit: Unit, title: string): Quantity | null {
+  if (!rows.run.models.some((model) => model.trained.some((one) => one.unit === unit))) return null;
+  const of_model = (model: FoundModel) => trained(model, unit);
+  const values = values_of(rows, of_model);
   return { name: unit, title, axis: title, scale: 1, unit, better: "less", format: (value) => `${plain(value, 4)} ${unit}`, values, measured: of_model };
+}
+
+// What models reached that the search itself has trained, all on equally many tokens.
+function reached_quantity(rows: Rows): Quantity | null {
+  const most = most_tokens(rows.run.models);
+  if (most === 0) return null;
+  const of_model = (model: FoundModel) => (tokens_of(model) === most ? loss_of(model) : NaN);
+  const title = `measured bits per byte after ${count(most)} tokens`;
+  return { name: "reached", title, axis: title, scale: 1, unit: "", better: "less", format: bits, values: values_of(rows, of_model), measured: of_model };
 }
 
 export function quantities_of(rows: Rows): Quantity[] {
@@ -43,15 +58,16 @@ export function quantities_of(rows: Rows): Quantity[] {
   const list: (Quantity | null)[] = [
     {
       name: "score",
-      title: "quality score",
-      axis: `score: ${rows.run.proxy}${large ? " (M)" : ""}`,
+      title: rows.merit.title,
+      axis: rows.run.by_law ? rows.merit.title : `score: ${rows.run.proxy}${large ? " (M)" : ""}`,
       scale: large ? 1e6 : 1,
       unit: large ? "M" : "",
-      better: "more",
-      format: count,
+      better: rows.merit.better,
+      format: rows.merit.format,
       values: rows.score,
-      measured: (model) => model.score,
+      measured: (model) => rows.merit.of_score(model.score),
     },
+    reached_quantity(rows),
     trained_quantity(rows, "ppl", "measured perplexity (ppl)"),
     trained_quantity(rows, "bpc", "measured bits per character (bpc)"),
     {

@@ -3,13 +3,15 @@
 
 import type { Block, FoundModel, Frame, SearchRun } from "../../document.ts";
 import { fold } from "./fold.ts";
+import { type Merit, merit_of } from "./merit.ts";
 
-// First the candidates, then measured models that are not candidates, then baselines.
+// First the candidates, then measured models that are not candidates, then baselines and rivals.
 export interface Rows {
   run: SearchRun;
   count: number;
-  models: number; // without baselines
-  score: Float64Array;
+  models: number; // without baselines and rivals
+  merit: Merit;
+  score: Float64Array; // as the merit shows it
   latency: Float64Array; // predicted; measured where nothing is predicted
   known_latency: Float64Array; // measured, or else predicted; limits apply to this
   step: Float64Array; // latency of one more token
@@ -36,7 +38,7 @@ export function rows_of(run: SearchRun): Rows {
   const places = run.models.map((_, place) => place).filter((place) => row_of[place]! < 0);
   const further = [
     ...places.filter((place) => run.models[place]!.role === "model"),
-    ...places.filter((place) => run.models[place]!.role === "baseline"),
+    ...places.filter((place) => run.models[place]!.role !== "model"),
   ];
   const count = evaluated + further.length;
   const column = (of_candidates: number[], of_model: (model: FoundModel) => number | null) => {
@@ -56,12 +58,14 @@ export function rows_of(run: SearchRun): Rows {
   const latency = column(candidates.latency_ms, (model) => model.predicted_ms ?? model.measured_ms);
   const known_latency = latency.map((value, row) => run.models[found[row]!]?.measured_ms ?? value);
 
+  const merit = merit_of(run);
   let texts: string[] | null = null;
   const rows: Rows = {
     run,
     count,
     models: evaluated + further.filter((place) => run.models[place]!.role === "model").length,
-    score: column(candidates.score, (model) => model.score),
+    merit,
+    score: column(candidates.score, (model) => model.score).map(merit.of_score),
     latency,
     known_latency,
     step: column(candidates.step_ms, (model) => model.predicted_step_ms ?? model.step_ms),

@@ -51,7 +51,7 @@ export function mark_series(rows: Rows, kept: Uint8Array, places: Places, sheet:
     const point = model && places.of_model(model);
     if (!model || !point?.every(Number.isFinite)) return [];
     // Names of baselines differ at their end.
-    const text = model.role === "baseline" ? fitting(model.name, "end", sheet) : fitting(model.picks.join(", "), "beginning", sheet);
+    const text = model.role !== "model" ? fitting(model.name, "end", sheet) : fitting(model.picks.join(", "), "beginning", sheet);
     return [{ row, point, role: model.role, text }];
   });
   const labels = place_labels(marks, marks.map((mark) => mark.point), sheet);
@@ -72,7 +72,7 @@ export function mark_series(rows: Rows, kept: Uint8Array, places: Places, sheet:
       z: 5,
     };
   };
-  return [series("measured", "model", "diamond", 11, colours.series[1]!), series("baselines", "baseline", "rect", 10, colours.series[2]!)];
+  return [series("measured", "model", "diamond", 11, colours.series[1]!), series("baselines", "baseline", "rect", 10, colours.series[2]!), series("rivals", "rival", "triangle", 11, colours.series[3]!)];
 }
 
 function label_style(colours: Colours) {
@@ -119,7 +119,7 @@ function lines_of(rows: Rows, row: number): string[] {
   const lines = [
     `${name_of(rows, row)}${model?.picks.length ? `: ${model.picks.join(", ")}` : ""}`,
     arch.length > 60 ? `${arch.slice(0, 59)}…` : arch,
-    `score ${count(rows.score[row])}, ${count(rows.total[row])} parameters`,
+    `${rows.merit.short} ${rows.merit.format(rows.score[row]!)}, ${count(rows.total[row])} parameters`,
   ];
   if (model?.role !== "baseline") lines.push(`predicted ${milliseconds(rows.latency[row])}, ${bytes(rows.memory[row])}`);
   if (model) lines.push(`measured ${milliseconds(model.measured_ms)} (${milliseconds(model.low_ms)} to ${milliseconds(model.high_ms)}), ${bytes(model.measured_bytes)}`);

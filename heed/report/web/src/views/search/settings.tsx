@@ -41,7 +41,7 @@ interface Properties {
 export function SettingsControls({ settings, quantities, change }: Properties) {
   const named = (names: QuantityName[]) => quantities.filter((one) => names.includes(one.name)).map((one) => ({ value: one.name, title: one.title }));
   const flat = settings.shape === "flat";
-  const heights = named(["score", "ppl", "bpc"]);
+  const heights = named(["score", "reached", "ppl", "bpc"]);
   const thirds = named(["score", "latency", "memory", "decoder", "total"]).filter((one) => one.value !== settings.x && one.value !== settings.y);
   const score = quantities.find((one) => one.name === "score")!;
   // A setting as a switch; `also` is what else a new value changes.
@@ -67,7 +67,7 @@ export function SettingsControls({ settings, quantities, change }: Properties) {
       {flat && choice("x", "Across", { latency: "latency", memory: "memory" }, (x) => ({ third: third_but(x) }))}
       {choice("x_scale", flat ? "Scale across" : "Scale of costs", scales)}
       {flat && heights.length > 1 && <Picker title="Up" testid="choice-y" value={settings.y} options={heights} on_change={(y) => change({ y, third: third_but(y) })} />}
-      {score.values.every((value) => !(value <= 0)) && choice("y_scale", flat ? "Scale up" : "Scale of score", scales)}
+      {score.values.every((value) => !(value <= 0)) && choice("y_scale", flat ? "Scale up" : `Scale of ${score.title}`, scales)}
       {flat && (
         <Picker
           title="Third quantity"

@@ -52,7 +52,7 @@ export function space_of(rows: Rows, kept: Uint8Array, axes: SpaceAxes, angles: 
   const half_height = Math.max(reach, (reach * height) / width);
   const places: Places = {
     of_row,
-    of_model: (model) => project(across(model.measured_ms), up(model.score), back(model.planned_bytes)),
+    of_model: (model) => project(across(model.measured_ms), up(axes.score.quantity.measured(model)), back(model.planned_bytes)),
   };
   const rows_by_series: RowsBySeries = new Map();
   const clouds = clouds_of(rows, kept, null, "apart", colours);

@@ -14,13 +14,13 @@ const rows_around = 6;
 
 interface Column {
   name: SortColumn;
-  title: string;
+  title: string | ((rows: Rows) => string);
   cell: (rows: Rows, row: number) => ComponentChildren;
 }
 
 const columns: Column[] = [
   { name: "name", title: "Model and blocks", cell: (rows, row) => <NameCell rows={rows} row={row} /> },
-  { name: "score", title: "Score", cell: (rows, row) => count(rows.score[row]) },
+  { name: "score", title: (rows) => (rows.run.by_law ? "Predicted (bits)" : "Score"), cell: (rows, row) => rows.merit.format(rows.score[row]!) },
   {
     name: "latency",
     title: "Predicted (ms)",
@@ -40,7 +40,7 @@ function NameCell({ rows, row }: { rows: Rows; row: number }) {
   return (
     <>
       <strong>{name_of(rows, row)}</strong>
-      {model?.role === "baseline" && <em class="tag">baseline</em>}
+      {model && model.role !== "model" && <em class="tag">{model.role}</em>}
       {model?.picks.map((pick) => (
         <em key={pick} class="tag">
           {pick}
@@ -87,7 +87,7 @@ export function ModelTable({ rows, places, order, chosen, on_order, on_select }:
         <thead>
           <tr>
             {columns.map((column) => (
-              <Head key={column.name} column={column} order={order} on_order={on_order} />
+              <Head key={column.name} rows={rows} column={column} order={order} on_order={on_order} />
             ))}
           </tr>
         </thead>
@@ -124,13 +124,13 @@ export function ModelTable({ rows, places, order, chosen, on_order, on_select }:
   );
 }
 
-function Head({ column, order, on_order }: { column: Column; order: Order; on_order: (order: Order) => void }) {
+function Head({ rows, column, order, on_order }: { rows: Rows; column: Column; order: Order; on_order: (order: Order) => void }) {
   const active = order.column === column.name;
-  const down = active ? !order.down : column.name === "score";
+  const down = active ? !order.down : column.name === "score" && rows.merit.better === "more";
   return (
     <th scope="col" class={column.name === "name" ? undefined : "number"} aria-sort={active ? (order.down ? "descending" : "ascending") : "none"}>
       <button type="button" data-testid={`sort-${column.name}`} onClick={() => on_order({ column: column.name, down })}>
-        {column.title}
+        {typeof column.title === "string" ? column.title : column.title(rows)}
         <span aria-hidden="true">{active ? (order.down ? " ▼" : " ▲") : ""}</span>
       </button>
     </th>

@@ -2,9 +2,12 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { SearchRun } from "../../document.ts";
+import { ExchangeRates } from "../../exchange_rates.tsx";
+import { count } from "../../format.ts";
 import { Nothing, Panel } from "../../parts.tsx";
 import { csv_of, download } from "./csv.ts";
 import { both, type Limited, limits_of, matching, type Order, sorted, within } from "./filter.ts";
+import { Finalists } from "./finalists_panel.tsx";
 import { LimitInputs } from "./limits.tsx";
 import { ModelPanel } from "./model_panel.tsx";
 import { Plot } from "./plot.tsx";
@@ -33,7 +36,7 @@ function Search({ run }: { run: SearchRun }) {
   const [limits, set_limits] = useState(own_limits);
   const [brushed, brush] = useState<Uint8Array | null>(null);
   const [words, set_words] = useState("");
-  const [order, set_order] = useState<Order>({ column: "score", down: true });
+  const [order, set_order] = useState<Order>({ column: "score", down: rows.merit.better === "more" });
   const [chosen, choose] = useState(nothing_chosen);
 
   const kept = useMemo(() => both(within(rows, limits), brushed), [rows, limits, brushed]);
@@ -59,11 +62,11 @@ function Search({ run }: { run: SearchRun }) {
     <>
       <p class="about">
         {run.about && `${run.about}. `}
-        Space {run.space}, strategy {run.strategy}; quality stands for {run.proxy}, latency for a segment of {run.length} tokens.
+        Space {run.space}, strategy {run.strategy}; {quality_text(run)}, latency is that of a segment of {run.length} tokens.
       </p>
       <div class={chosen.pinned !== null && chosen.selected !== chosen.pinned ? "search-layout comparing" : "search-layout"}>
         <div class="main-column">
-          <Panel title="Quality against cost" testid="pareto-panel">
+          <Panel title={run.by_law ? "Loss against cost" : "Quality against cost"} testid="pareto-panel">
             <SettingsControls settings={safe} quantities={quantities} change={(part) => set_settings((before) => ({ ...before, ...part }))} />
             <Plot rows={rows} kept={kept} quantities={quantities} settings={safe} limits={limits} chosen={chosen} set_limit={set_limit} on_select={select} on_brush={brush} />
           </Panel>
@@ -86,7 +89,7 @@ function Search({ run }: { run: SearchRun }) {
               <span id="row-count" data-testid="row-count" data-rows={shown} data-baselines={places.length - shown}>
                 {shown} of {rows.models} models
               </span>
-              {baselines > 0 && `, ${places.length - shown} of ${baselines} baselines`}
+              {baselines > 0 && `, ${places.length - shown} of ${baselines} ${run.models.some((model) => model.role === "rival") ? "baselines and rivals" : "baselines"}`}
             </p>
             <ModelTable rows={rows} places={places} order={order} chosen={chosen} on_order={set_order} on_select={select} />
           </Panel>
@@ -99,9 +102,20 @@ function Search({ run }: { run: SearchRun }) {
         </div>
       </div>
       <div class="columns">
+        <Finalists rows={rows} />
+        {run.rates.length > 0 && (
+          <Panel title="What one more block is worth" testid="rates-panel" wide>
+            <ExchangeRates rates={run.rates} role="the recommended model" />
+          </Panel>
+        )}
         <Progress run={run} />
         <Predictions run={run} />
       </div>
     </>
   );
+}
+
+function quality_text(run: SearchRun): string {
+  if (!run.by_law) return `the score stands for quality, by ${run.proxy}`;
+  return `a law of worth predicts the loss${run.train_tokens === null ? "" : ` after a training on ${count(run.train_tokens)} tokens`}`;
 }

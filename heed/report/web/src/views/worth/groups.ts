@@ -1,6 +1,7 @@
 // Models of a sample by the kinds of blocks they have.
 
 import type { WorthModel } from "../../document.ts";
+import type { Group } from "../../learning_curves.tsx";
 import { letter_place } from "../../letters.ts";
 
 // "s, f, r" of "(sf)x3 (r)".
@@ -13,7 +14,8 @@ export function kinds_in(arch: string): string {
 }
 
 // Those that occur, the fewest kinds first.
-export function groups_of(models: Pick<WorthModel, "arch">[]): string[] {
+export function groups_of(models: Pick<WorthModel, "arch">[]): Group[] {
   const kinds = new Set(models.map((model) => kinds_in(model.arch)));
-  return [...kinds].sort((left, right) => left.length - right.length || left.localeCompare(right, "en"));
+  const sorted = [...kinds].sort((left, right) => left.length - right.length || left.localeCompare(right, "en"));
+  return sorted.map((title, place) => ({ title, place }));
 }

@@ -4,14 +4,15 @@ import { useMemo } from "preact/hooks";
 import { Chart, type ECElementEvent, grid, type Option, tooltip_text, x_axis, y_axis } from "../../chart.tsx";
 import type { WorthModel } from "../../document.ts";
 import { bits, count, plain } from "../../format.ts";
-import { Legend, symbol_marks } from "../../parts.tsx";
-import { marking, symbols, turn, useColours } from "../../theme.ts";
+import { type Group, group_legend } from "../../learning_curves.tsx";
+import { Legend } from "../../parts.tsx";
+import { marking, useColours } from "../../theme.ts";
 import { kinds_in } from "./groups.ts";
 
 // Beyond this many times the law's error a model has its name beside it.
 const far_off = 2;
 
-export function Predictions({ models, error, groups }: { models: WorthModel[]; error: number; groups: string[] }) {
+export function Predictions({ models, error, groups }: { models: WorthModel[]; error: number; groups: Group[] }) {
   const colours = useColours();
   const option = useMemo((): Option => {
     const range = range_of(models, error);
@@ -33,13 +34,13 @@ export function Predictions({ models, error, groups }: { models: WorthModel[]; e
         { ...line, id: "below", stack: "band", data: ends.map((at) => [at, at - error]), lineStyle: { opacity: 0 } },
         { ...line, id: "band", stack: "band", data: ends.map((at) => [at, 2 * error]), lineStyle: { opacity: 0 }, areaStyle: { color: colours.accent, opacity: 0.14 } },
         { ...line, id: "diagonal", data: ends.map((at) => [at, at]), lineStyle: { color: colours.quiet, type: "dashed", width: 1 } },
-        ...groups.map((group, place) => ({
-          id: group,
+        ...groups.map(({ title, place }) => ({
+          id: title,
           type: "scatter",
           ...marking(place, colours),
           symbolSize: 10,
           data: models
-            .filter((model) => kinds_in(model.arch) === group)
+            .filter((model) => kinds_in(model.arch) === title)
             .map((model) => ({
               value: [model.predicted, model.measured],
               label: { show: Math.abs(model.measured - model.predicted) > far_off * error, formatter: () => model.name, position: "top", color: colours.text, fontSize: 11 },
@@ -48,11 +49,10 @@ export function Predictions({ models, error, groups }: { models: WorthModel[]; e
       ],
     };
   }, [models, error, groups, colours]);
-  const marks = groups.map((text, place) => ({ colour: turn(colours.series, place), mark: symbol_marks[turn(symbols, place)]!, text }));
   return (
     <>
       <Chart option={option} height={320} label="measured against predicted bits per byte, a point per model; the table has the numbers" testid="worth-predictions" />
-      <Legend entries={[...marks, { colour: colours.accent, mark: "▒", text: `within ${bits(error)} bits of the prediction` }, { colour: colours.quiet, mark: "╌", text: "exact prediction" }]} />
+      <Legend entries={[...group_legend(groups, colours), { colour: colours.accent, mark: "▒", text: `within ${bits(error)} bits of the prediction` }, { colour: colours.quiet, mark: "╌", text: "exact prediction" }]} />
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { WorthModel, WorthRun } from "../../document.ts";
 import { ExchangeRates } from "../../exchange_rates.tsx";
 import { bits, count, plain, signed_bits } from "../../format.ts";
-import { LearningCurves } from "../../learning_curves.tsx";
+import { type Curve, type Group, LearningCurves } from "../../learning_curves.tsx";
 import { type Column, Nothing, Panel, Table } from "../../parts.tsx";
 import { RankingPanels } from "../proxies/view.tsx";
 import { groups_of, kinds_in } from "./groups.ts";
@@ -24,10 +24,7 @@ export function WorthView({ runs }: { runs: WorthRun[] }) {
 
 function Worth({ run }: { run: WorthRun }) {
   const groups = useMemo(() => groups_of(run.models), [run]);
-  const curves = useMemo(
-    () => run.models.map((model) => ({ name: model.name, about: `${model.arch}, width ${model.width}`, group: kinds_in(model.arch), moments: model.moments })),
-    [run],
-  );
+  const curves = useMemo(() => run.models.map((model) => curve_of(model, groups)), [run, groups]);
   const quality = run.quality;
   return (
     <>
@@ -63,6 +60,11 @@ function Worth({ run }: { run: WorthRun }) {
       )}
     </>
   );
+}
+
+function curve_of(model: WorthModel, groups: Group[]): Curve {
+  const kinds = kinds_in(model.arch);
+  return { name: model.name, about: `${model.arch}, width ${model.width}`, group: groups.find((group) => group.title === kinds)!, moments: model.moments };
 }
 
 const columns: Column<WorthModel>[] = [
