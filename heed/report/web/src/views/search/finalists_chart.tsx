@@ -66,7 +66,7 @@ function loss_option(rows: Rows, models: FoundModel[], colours: Colours): Option
       marks("predicted", models, predicted, (model) => ({ color: colours.surface, borderColor: colour_of(model, colours), borderWidth: 2, opacity: tokens_of(model) < most ? 0.4 : 1 })),
       {
         ...marks("measured", models, loss_of, (model) => ({ color: colour_of(model, colours), opacity: tokens_of(model) < most ? 0.4 : 1 })),
-        label: { show: true, position: "right", color: colours.text, fontSize: 11, formatter: (event: ECElementEvent) => models[event.dataIndex]?.name ?? "" },
+        label: { show: true, position: "top", color: colours.text, fontSize: 11, formatter: (event: ECElementEvent) => models[event.dataIndex]?.name ?? "" },
         labelLayout: { hideOverlap: true },
       },
     ],
