@@ -137,6 +137,7 @@ class Search {
       begin([&] {
         find_law(profiled);
         if (request_.train_time) choose_tokens(*request_.train_time);
+        save_law();
       });
     }
     lap(result_.seconds_fit);
@@ -171,7 +172,10 @@ class Search {
                       observer_)
                 .law);
     }
-    // A copy, since the file that it came from may change or be removed.
+  }
+
+  // A copy, since the file that it came from may change or be removed.
+  void save_law() const {
     store::write_json_object(request_.folder / kLawFile,
                              {{"law", to_json(valuation_->law())}, {"tokens", valuation_->tokens()}});
   }

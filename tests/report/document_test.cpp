@@ -367,8 +367,9 @@ Json valued_space() {
 Json small_law() {
   search::Law law;
   law.floor = 1;
-  for (search::Decay* decay : {&law.context, &law.transform, &law.width, &law.tokens}) *decay = {0.5, 0.5};
-  law.letters = {{'s', {0.1, 0.1}}, {'f', {0, 0.5}}, {'r', {0.7, 0}}};
+  law.blocks = {0.5, 0.5, 0.5};
+  for (search::Decay* decay : {&law.width, &law.tokens}) *decay = {0.5, 0.5};
+  law.letters = {{'s', {0.1, 0.1, 1, 0}}, {'f', {0, 0.5, 1, 0}}, {'r', {0.7, 0, 1, 0}}};
   return to_json(law);
 }
 
