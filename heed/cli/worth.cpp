@@ -86,10 +86,11 @@ class Worth : public Verb {
 
   static void print(const search::Law& law, const search::LawQuality& q) {
     std::printf(
-        "bits per byte = %.3f + %.3f R^-%.3f (1 + T)^-%.3f + %.3f (width/%.0f)^-%.3f + "
-        "%.3f (tokens/%.0fK)^-%.3f\n",
+        "bits per byte = %.3f + %.3f R^-%.3f (1 + T)^-%.3f + %.3f (width/%.0f)^-%.3f N^-%.3f + "
+        "%.3f N^-%.3f, N = tokens/%.0fK\n",
         law.floor, law.blocks.bits, law.blocks.context, law.blocks.transform, law.width.bits,
-        search::kUsualWidth, law.width.power, law.tokens.bits, search::kUsualTokens / 1000, law.tokens.power);
+        search::kUsualWidth, law.width.power, law.width.tokens, law.tokens.bits, law.tokens.power,
+        search::kUsualTokens / 1000);
     for (const auto& [vocabulary, bits] : law.vocabulary) {
       if (bits != 0)
         std::printf("  %+.3f with a vocabulary of %lld\n", bits, static_cast<long long>(vocabulary));

@@ -368,7 +368,7 @@ Json small_law() {
   search::Law law;
   law.floor = 1;
   law.blocks = {0.5, 0.5, 0.5};
-  for (search::Decay* decay : {&law.width, &law.tokens}) *decay = {0.5, 0.5};
+  law.width = {0.5, 0.5, 0.5}, law.tokens = {0.5, 0.5};
   law.letters = {{'s', {0.1, 0.1, 1, 0}}, {'f', {0, 0.5, 1, 0}}, {'r', {0.7, 0, 1, 0}}};
   return to_json(law);
 }

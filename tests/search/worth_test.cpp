@@ -182,6 +182,20 @@ TEST(Law, QualityIsThatOfModelsLeftOut) {
   EXPECT_GT(of_noise.error, 0.2);
 }
 
+// Each text has a floor of its own, also in predictions for models left out.
+TEST(Law, TextsDifferInTheirFloor) {
+  std::vector<LawModel> models = made_up_models(other_law(), 30, 0.01);
+  for (size_t i = 0; i < models.size(); ++i) {
+    models[i].text = i % 2 ? "easy" : "hard";
+    if (i % 2 == 0) models[i].bits_per_byte += 0.8;
+  }
+  const LawQuality quality = judge_law(models, load_law("letters"));
+  EXPECT_LT(quality.error, 0.04);
+  EXPECT_GT(quality.all, 0.97);
+  for (const auto& [text, coefficient] : judge_transfer(models, load_law("letters")))
+    EXPECT_GT(coefficient, 0.9) << text;
+}
+
 TEST(Law, OneWildModelChangesLittle) {
   std::vector<LawModel> models = made_up_models(other_law(), 30, 0);
   models[7].bits_per_byte += 2;

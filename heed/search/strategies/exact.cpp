@@ -1,11 +1,14 @@
 #include "heed/search/strategies/exact.h"
 
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <map>
 #include <optional>
 #include <unordered_map>
 
 #include "heed/base/error.h"
+#include "heed/base/threads.h"
 
 namespace heed::search {
 namespace {
@@ -58,7 +61,8 @@ struct Dominance {
   }
 };
 
-// Keeps the non-dominated sums. A sum that dominates many moves to the front of the list.
+// Keeps the non-dominated ones of sums that come in an order in which none dominates an earlier one. A sum
+// that dominates many moves to the front of the list.
 class Best {
  public:
   explicit Best(Dominance dominates) : dominates_(dominates) {}
@@ -69,7 +73,6 @@ class Best {
       if (i > 0) std::swap(kept_[i], kept_[i / 2]);
       return false;
     }
-    std::erase_if(kept_, [&](const Sum& other) { return dominates_(sum, other); });
     kept_.push_back(sum);
     return true;
   }
@@ -105,8 +108,8 @@ class Width {
     }
   }
 
-  // Enumerates all sums of layers. `from` and `to`: the share of the whole search, for progress.
-  void solve(double from, double to) {
+  // Enumerates all sums of layers. `progress` gets the share that is done.
+  void solve(const std::function<void(double share)>& progress) {
     if (options_.empty() || frames_.empty()) return;
     bound();
     if (prunes_) drop_dominated_options();
@@ -117,8 +120,7 @@ class Width {
     // Layers with larger arenas come later: when the last option of an arena has been added, the table holds
     // the fastest sums that fit into it.
     for (size_t i = 0; i < options_.size(); ++i) {
-      if (problem_.tick)
-        problem_.tick(from + (to - from) * static_cast<double>(i) / static_cast<double>(options_.size()));
+      progress(static_cast<double>(i) / static_cast<double>(options_.size()));
       add_option(static_cast<int32_t>(i));
       if (i + 1 == options_.size() || options_[i + 1].cost.arena != options_[i].cost.arena) collect();
     }
@@ -323,6 +325,46 @@ class Width {
   int32_t collected_ = 0;
 };
 
+// All widths, several at once; only the calling thread ticks.
+class AllWidths {
+ public:
+  explicit AllWidths(const SearchProblem& problem) : problem_(problem), shares_(problem.space.width.size()) {
+    for (const int64_t width : problem.space.width) widths_.emplace_back(problem, width);
+  }
+
+  std::vector<Width> solve() {
+    parallel_for_workers(static_cast<int64_t>(widths_.size()), thread_count(), [&](int64_t i, int worker) {
+      try {
+        widths_[static_cast<size_t>(i)].solve([&](double share) { report(i, share, worker == 0); });
+        shares_[static_cast<size_t>(i)] = 1;
+      } catch (const Stopped&) {
+      } catch (...) {
+        if (!stop_.exchange(true)) error_ = std::current_exception();
+      }
+    });
+    if (error_) std::rethrow_exception(error_);
+    return std::move(widths_);
+  }
+
+ private:
+  struct Stopped {};
+
+  void report(int64_t width, double share, bool ticks) {
+    if (stop_) throw Stopped();
+    shares_[static_cast<size_t>(width)] = share;
+    if (!ticks || !problem_.tick) return;
+    double sum = 0;
+    for (const auto& of_width : shares_) sum += of_width;
+    problem_.tick(sum / static_cast<double>(shares_.size()));
+  }
+
+  const SearchProblem& problem_;
+  std::vector<Width> widths_;
+  std::vector<std::atomic<double>> shares_;
+  std::atomic<bool> stop_ = false;
+  std::exception_ptr error_;
+};
+
 struct ExactSettings {
   template <class Visitor>
   void visit(Visitor&&) {}
@@ -349,16 +391,13 @@ class Exact : public Strategy {
 }  // namespace
 
 std::vector<Evaluated> exact_front(const SearchProblem& problem) {
-  std::vector<Width> widths;
+  const std::vector<Width> widths = AllWidths(problem).solve();
   std::vector<size_t> width_of;
   std::vector<Width::Found> found;
   std::vector<Point> points;
-  for (const int64_t width : problem.space.width) {
-    const auto all = static_cast<double>(problem.space.width.size()),
-               done = static_cast<double>(widths.size());
-    widths.emplace_back(problem, width).solve(done / all, (done + 1) / all);
-    widths.back().add_to(found, points);
-    width_of.resize(found.size(), widths.size() - 1);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    widths[i].add_to(found, points);
+    width_of.resize(found.size(), i);
   }
   std::vector<Evaluated> best;
   for (const size_t i : front(points)) best.push_back(widths[width_of[i]].model(found[i]));
@@ -367,14 +406,7 @@ std::vector<Evaluated> exact_front(const SearchProblem& problem) {
 
 std::vector<Evaluated> exact_best(const SearchProblem& problem) {
   std::vector<Evaluated> best;
-  double done = 0;
-  for (const int64_t width : problem.space.width) {
-    const auto all = static_cast<double>(problem.space.width.size());
-    Width here(problem, width);
-    here.solve(done / all, (done + 1) / all);
-    here.add_best_to(best);
-    ++done;
-  }
+  for (const Width& width : AllWidths(problem).solve()) width.add_best_to(best);
   return best;
 }
 

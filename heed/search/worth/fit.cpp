@@ -15,8 +15,9 @@ namespace {
 constexpr double kNoise = 0.03;
 // Errors beyond this many times the noise count less.
 constexpr double kBend = 3;
-// How far parameters usually are from the prior: factors (as logarithms), powers, and bits.
-constexpr double kFactor = 0.5, kPower = 0.4, kBits = 1;
+// How far parameters usually are from the prior: factors (as logarithms), powers of sizes and of tokens, and
+// bits.
+constexpr double kFactor = 0.5, kPower = 0.4, kTokenPower = 0.2, kBits = 1;
 // The weights of a letter that the prior does not know.
 constexpr double kUnknown = 0.3;
 
@@ -48,6 +49,7 @@ class Coordinates {
     auto next = at.begin();
     for (double* value : positive(law)) *value = std::exp(*next++);
     for (double* value : powers(law)) *value = *next++;
+    for (double* value : token_powers(law)) *value = *next++;
     for (auto& [vocabulary, bits] : law.vocabulary) {
       if (vocabulary != prior_.vocabulary.begin()->first) bits = *next++;
     }
@@ -74,15 +76,20 @@ class Coordinates {
   }
 
   static std::vector<double*> powers(Law& law) {
-    std::vector<double*> all = {&law.growth.context, &law.growth.transform};
+    std::vector<double*> all;
     for (auto& [letter, worth] : law.letters) all.insert(all.end(), {&worth.size, &worth.width});
     return all;
+  }
+
+  static std::vector<double*> token_powers(Law& law) {
+    return {&law.growth.context, &law.growth.transform, &law.width.tokens};
   }
 
   template <class Visitor>
   void visit(Law& law, const Visitor& coordinate) const {
     for (const double* value : positive(law)) coordinate(std::log(*value), kFactor);
     for (const double* value : powers(law)) coordinate(*value, kPower);
+    for (const double* value : token_powers(law)) coordinate(*value, kTokenPower);
     // The first is part of the floor.
     for (const auto& [vocabulary, bits] : law.vocabulary) {
       if (vocabulary != law.vocabulary.begin()->first) coordinate(bits, kBits);
@@ -117,7 +124,20 @@ double predicted(const Law& law, const LawModel& model) {
   return law.bits_per_byte(model.width, model.vocabulary, sums, model.tokens);
 }
 
-Law fit_law(const std::vector<LawModel>& models, const Law& prior) {
+namespace {
+
+struct Fitted {
+  Law law;
+  std::map<std::string, double> floors;  // of the texts; the law has their mean
+
+  // In the text of the model, if the fit knows it.
+  double bits_per_byte(const LawModel& model) const {
+    const auto floor = floors.find(model.text);
+    return predicted(law, model) + (floor == floors.end() ? 0 : floor->second - law.floor);
+  }
+};
+
+Fitted fit(const std::vector<LawModel>& models, const Law& prior) {
   const Coordinates coordinates(models, prior);
   const auto residuals = [&](const std::vector<double>& at) {
     const Law law = coordinates.law(at);
@@ -129,8 +149,15 @@ Law fit_law(const std::vector<LawModel>& models, const Law& prior) {
     coordinates.add_distances(at, all);
     return all;
   };
-  return coordinates.law(least_squares(residuals, coordinates.start()));
+  const std::vector<double> best = least_squares(residuals, coordinates.start());
+  Fitted fitted{coordinates.law(best), {}};
+  for (const LawModel& model : models) fitted.floors[model.text] = coordinates.floor_of(best, model.text);
+  return fitted;
 }
+
+}  // namespace
+
+Law fit_law(const std::vector<LawModel>& models, const Law& prior) { return fit(models, prior).law; }
 
 LawQuality judge_law(const std::vector<LawModel>& models, const Law& prior) {
   LawQuality quality;
@@ -138,7 +165,7 @@ LawQuality judge_law(const std::vector<LawModel>& models, const Law& prior) {
   for (size_t i = 0; i < models.size(); ++i) {
     std::vector<LawModel> others = models;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    quality.left_out.push_back(predicted(fit_law(others, prior), models[i]));
+    quality.left_out.push_back(fit(others, prior).bits_per_byte(models[i]));
     squares += std::pow(quality.left_out.back() - models[i].bits_per_byte, 2);
   }
   quality.error = std::sqrt(squares / static_cast<double>(models.size()));
@@ -147,10 +174,10 @@ LawQuality judge_law(const std::vector<LawModel>& models, const Law& prior) {
   std::vector<LawModel> sorted = models;
   std::ranges::stable_sort(sorted, {}, &LawModel::parameters);
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  const Law from_smaller = fit_law({sorted.begin(), middle}, prior);
+  const Fitted from_smaller = fit({sorted.begin(), middle}, prior);
   const std::vector<LawModel> larger(middle, sorted.end());
   std::vector<double> predictions;
-  for (const LawModel& model : larger) predictions.push_back(predicted(from_smaller, model));
+  for (const LawModel& model : larger) predictions.push_back(from_smaller.bits_per_byte(model));
   quality.larger_half = spearman_of(larger, predictions, 100);
   return quality;
 }

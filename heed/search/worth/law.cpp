@@ -5,7 +5,7 @@
 namespace heed::search {
 namespace {
 
-constexpr double kUnits = 1000;
+constexpr double kUnits = 10000;
 // What a model without blocks reads: its last token.
 constexpr double kLeastContext = 0.05;
 
@@ -28,10 +28,13 @@ Sums Law::worth(int64_t width_of_model, const SizedBlock& block, double tokens_s
 double Law::bits_per_byte(int64_t width_of_model, int64_t vocabulary_of_model, const Sums& sums,
                           double tokens_seen) const {
   const auto added = vocabulary.find(vocabulary_of_model);
+  const double seen = tokens_seen / kUsualTokens;
   return floor + (added == vocabulary.end() ? 0 : added->second) +
          blocks.bits * std::pow(kLeastContext + sums.context, -blocks.context) *
              std::pow(1 + sums.transform, -blocks.transform) +
-         width(static_cast<double>(width_of_model) / kUsualWidth) + tokens(tokens_seen / kUsualTokens);
+         width.bits * std::pow(static_cast<double>(width_of_model) / kUsualWidth, -width.power) *
+             std::pow(seen, -width.tokens) +
+         tokens.bits * std::pow(seen, -tokens.power);
 }
 
 Worth units_of(const Sums& sums) {
@@ -60,8 +63,8 @@ Law read_law(const Json& json, const std::string& what) {
   try {
     law.floor = json.at("floor").get<double>();
     law.blocks = from_json<BlocksTerm>(json.at("blocks"), what);
-    law.width = from_json<Decay>(json.at("width"), what);
-    law.tokens = from_json<Decay>(json.at("tokens"), what);
+    law.width = from_json<WidthTerm>(json.at("width"), what);
+    law.tokens = from_json<TokensTerm>(json.at("tokens"), what);
     law.growth = from_json<Growth>(json.at("growth"), what);
     for (const auto& [letter, worth] : json.at("letters").items()) {
       if (letter.size() != 1 || !spec::is_letter(letter[0]))

@@ -1,7 +1,7 @@
 // The law of worth: the loss of a model after training, in bits per byte, from what its blocks are worth, its
 // width D, its vocabulary and the tokens N it was trained on,
 //
-//   L = E + V + A R^-a (1 + T)^-c + G D^-g + B N^-b
+//   L = E + V + A R^-a (1 + T)^-c + G D^-g N^-h + B N^-b
 //
 // R is what blocks add to reading the context, T what they add to transforming it. Both are plain sums over
 // the blocks, so that the exact search can walk them: weight of the letter * S^s * D^d * N^t, with S the
@@ -22,14 +22,24 @@ namespace heed::search {
 // What the powers are relative to.
 inline constexpr double kUsualWidth = 256, kUsualTokens = 1 << 18, kUsualSize = 512;
 
-// A term of the loss that falls with a power.
-struct Decay {
+// The term of the tokens: bits * tokens^-power.
+struct TokensTerm {
   double bits = 0, power = 0;
-  double operator()(double x) const { return bits * std::pow(x, -power); }
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("bits", bits, "where the quantity is the usual one");
-    field("power", power, "of the quantity");
+    field("bits", bits, "after the usual tokens");
+    field("power", power, "of the tokens");
+  }
+};
+
+// The term of the width: bits * width^-power * tokens^-tokens. Narrow models learn more slowly.
+struct WidthTerm {
+  double bits = 0, power = 0, tokens = 0;
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("bits", bits, "at the usual width, after the usual tokens");
+    field("power", power, "of the width");
+    field("tokens", tokens, "power of the tokens");
   }
 };
 
@@ -85,7 +95,8 @@ struct Sums {
 struct Law {
   double floor = 0;  // E
   BlocksTerm blocks;
-  Decay width, tokens;
+  WidthTerm width;
+  TokensTerm tokens;
   Growth growth;
   std::map<char, LetterWorth> letters;
   std::map<int64_t, double> vocabulary;  // V, in bits; 0 for others
