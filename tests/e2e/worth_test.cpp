@@ -57,12 +57,12 @@ TEST_F(LearningWorth, FitsALawThatASearchUses) {
   ASSERT_EQ(heed(command("run")).code, 0);
   EXPECT_EQ(law("run"), json);
   const Outcome found =
-      heed("search " + two_kinds() + " --proxy worth --law " + path("run") + " --train-tokens 320 -o " +
+      heed("search " + two_kinds() + " --proxy worth --law " + path("run") + " --train-tokens 640 -o " +
            path("found") + " --profile " + path("profile.db") + " --no-baselines --keep 3 --json");
   ASSERT_EQ(found.code, 0) << found.output;
   const Json best = Json::parse(found.out)["models"].back();
   EXPECT_LT(best["score"], 0);  // minus bits per byte
-  EXPECT_EQ(Json::parse(content(path("found/pick")))["training"]["steps"], 5);
+  EXPECT_EQ(Json::parse(content(path("found/pick")))["training"]["steps"], 10);
   refuses("search " + two_kinds() + " --proxy worth -o " + path("x") + " --profile " + path("profile.db"), 2,
           "has no law of worth; give one with --law");
 }

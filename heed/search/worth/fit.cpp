@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "heed/search/statistics.h"
@@ -34,7 +33,7 @@ class Coordinates {
     }
     for (const int64_t vocabulary : vocabularies) prior_.vocabulary.try_emplace(vocabulary, 0.0);
     visit(prior_, [&](double value, double usual) { start_.push_back(value), usual_.push_back(usual); });
-    for (size_t i = 0; i < texts_.size(); ++i) start_.push_back(prior_.floor);
+    for (size_t i = 0; i < texts_.size(); ++i) start_.push_back(std::log(prior_.floor));
   }
 
   const std::vector<double>& start() const { return start_; }
@@ -53,13 +52,16 @@ class Coordinates {
     for (auto& [vocabulary, bits] : law.vocabulary) {
       if (vocabulary != prior_.vocabulary.begin()->first) bits = *next++;
     }
-    law.floor = std::accumulate(next, at.end(), 0.0) / static_cast<double>(texts_.size());
+    law.floor = 0;
+    for (const std::string& text : texts_)
+      law.floor += floor_of(at, text) / static_cast<double>(texts_.size());
     return law;
   }
 
-  // The floor of a text, which the law itself has as a mean.
+  // The floor of a text, which the law itself has as a mean. Above 0: no text has a negative loss.
   double floor_of(const std::vector<double>& at, const std::string& text) const {
-    return at[usual_.size() + static_cast<size_t>(std::distance(texts_.begin(), texts_.find(text)))];
+    return std::exp(
+        at[usual_.size() + static_cast<size_t>(std::distance(texts_.begin(), texts_.find(text)))]);
   }
 
  private:
