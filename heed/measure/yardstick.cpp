@@ -32,14 +32,20 @@ double Yardstick::seconds() {
   return now_seconds() - begin;
 }
 
-std::vector<size_t> undisturbed(const std::vector<double>& yardstick) {
+std::vector<size_t> undisturbed(const std::vector<double>& yardstick, size_t least_runs) {
   std::vector<double> around;
   for (size_t i = 0; i + 1 < yardstick.size(); ++i)
     around.push_back(std::max(yardstick[i], yardstick[i + 1]));
   const double least = around.empty() ? 0 : *std::min_element(around.begin(), around.end());
+  double most = (1 + kDisturbed) * least;
+  if (!around.empty() && least_runs > 0) {
+    std::vector<double> sorted = around;
+    std::sort(sorted.begin(), sorted.end());
+    most = std::max(most, sorted[std::min(least_runs, sorted.size()) - 1]);
+  }
   std::vector<size_t> runs;
   for (size_t i = 0; i < around.size(); ++i) {
-    if (around[i] <= (1 + kDisturbed) * least) runs.push_back(i);
+    if (around[i] <= most) runs.push_back(i);
   }
   return runs;
 }
@@ -60,7 +66,7 @@ std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std:
     runs.push_back(run());
     between.push_back(yardstick.seconds());
   }
-  const std::vector<size_t> quiet = undisturbed(between);
+  const std::vector<size_t> quiet = undisturbed(between, static_cast<size_t>(effort.least));
   std::vector<double> speed;
   for (const size_t i : quiet) speed.push_back((between[i] + between[i + 1]) / 2);
   std::vector<Timing> timings;

@@ -34,7 +34,8 @@ struct WholeTiming {
 };
 WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const Work& work, int runs = 5);
 
-// Which runs were not disturbed: `yardstick` holds one timing before each run and one after the last.
-std::vector<size_t> undisturbed(const std::vector<double>& yardstick);
+// Which runs were not disturbed: `yardstick` holds one timing before each run and one after the last. If
+// fewer than `least_runs` were not, the least disturbed that many.
+std::vector<size_t> undisturbed(const std::vector<double>& yardstick, size_t least_runs = 0);
 
 }  // namespace heed::measure

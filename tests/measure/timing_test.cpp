@@ -52,6 +52,9 @@ TEST(Yardstick, RunsBesideAnotherProgramAreLeftOut) {
   EXPECT_EQ(undisturbed({1, 1.05, 1, 2, 1, 1.02}), (std::vector<size_t>{0, 1, 4}));
   EXPECT_EQ(undisturbed({2, 2}), (std::vector<size_t>{0}));
   EXPECT_TRUE(undisturbed({1}).empty());
+  EXPECT_EQ(undisturbed({1, 1, 2, 3, 4}, 3), (std::vector<size_t>{0, 1, 2}));
+  EXPECT_EQ(undisturbed({1, 1, 2}, 3), (std::vector<size_t>{0, 1}));
+  EXPECT_TRUE(undisturbed({1}, 3).empty());
 }
 
 TEST(Yardstick, SectionsAreTimedWithIt) {

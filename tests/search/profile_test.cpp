@@ -106,9 +106,16 @@ TEST(DeviceProfile, HoldsEveryPieceOfASpaceOnce) {
     EXPECT_GT(timing.median, 0) << key;
     EXPECT_LE(timing.low, timing.median) << key;
     EXPECT_TRUE(measure::settled(profile.rounds(key))) << key;
-    // Rounds that another program disturbed are left out, but never all of them.
+    // Every round has 4 runs at least that count; rounds that another program disturbed are left out, but
+    // never all of them.
     EXPECT_GE(profile.rounds(key).size(), measure::kLeastRounds) << key;
-    EXPECT_GE(timing.runs, 1) << key;
+    int in_all = 0;
+    for (const measure::Timing& round : profile.rounds(key)) {
+      EXPECT_GE(round.runs, 4) << key;
+      in_all += round.runs;
+    }
+    EXPECT_GE(in_all, 12) << key;
+    EXPECT_GE(timing.runs, 4) << key;
   }
   // All known: nothing is measured again.
   const auto before = profile.pieces();
