@@ -17,7 +17,7 @@ class Searching : public Verbs {
                          {"genes.inner", "{from = 16, to = 64, step = 16}"}});
   }
   std::string command(const std::string& out, const std::string& flags = "") const {
-    return "search " + space() + " --profile " + path("p.db") + " --threads 1 -o " + path(out) + " " + flags;
+    return "search " + space() + " --profile " + profile() + " --threads 1 -o " + path(out) + " " + flags;
   }
 };
 

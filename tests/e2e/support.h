@@ -47,6 +47,11 @@ class Verbs : public testing::Test {
   std::string space(const SpaceChanges& changes = {}, const std::string& name = "small.toml") const {
     return file(name, small_space(changes));
   }
+  // Of this device, for all tests of a program: each piece is timed once.
+  static std::string profile() {
+    static const TemporaryFolder folder;
+    return (folder / "profile.db").string();
+  }
   // A run of the tiny model; flags may change it.
   std::string trained(const std::string& name = "run", const std::string& flags = "") const {
     const Outcome outcome =

@@ -58,12 +58,12 @@ TEST_F(LearningWorth, FitsALawThatASearchUses) {
   EXPECT_EQ(law("run"), json);
   const Outcome found =
       heed("search " + two_kinds() + " --proxy worth --law " + path("run") + " --train-tokens 640 -o " +
-           path("found") + " --profile " + path("profile.db") + " --no-baselines --keep 3 --json");
+           path("found") + " --profile " + profile() + " --no-baselines --keep 3 --json");
   ASSERT_EQ(found.code, 0) << found.output;
   const Json best = Json::parse(found.out)["models"].back();
   EXPECT_LT(best["score"], 0);  // minus bits per byte
   EXPECT_EQ(Json::parse(content(path("found/pick")))["training"]["steps"], 10);
-  refuses("search " + two_kinds() + " --proxy worth -o " + path("x") + " --profile " + path("profile.db"), 2,
+  refuses("search " + two_kinds() + " --proxy worth -o " + path("x") + " --profile " + profile(), 2,
           "has no law of worth; give one with --law");
 }
 
@@ -72,7 +72,7 @@ TEST_F(LearningWorth, FinalistsAreTrainedAndThePickGoesOn) {
   ASSERT_EQ(heed(command("run")).code, 0);
   const std::string search = "search " + two_kinds() + " --law " + path("run") +
                              " --train-tokens 6400 --data " + book() + " --finalists 1s -o " + path("found") +
-                             " --profile " + path("profile.db") + " --no-baselines --keep 3";
+                             " --profile " + profile() + " --no-baselines --keep 3";
   const Outcome outcome = heed(search);
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "finalists, trained on")) << outcome.output;
@@ -104,7 +104,7 @@ TEST_F(LearningWorth, FinalistsAreTrainedAndThePickGoesOn) {
   EXPECT_EQ(content(path("on/checkpoints/step-00000100/model.safetensors")),
             content(path("anew/checkpoints/step-00000100/model.safetensors")));
   EXPECT_NE(content(path("on/checkpoints/step-00000100/model.safetensors")), "");
-  refuses("search " + two_kinds() + " --finalists 1s -o " + path("x") + " --profile " + path("profile.db"), 2,
+  refuses("search " + two_kinds() + " --finalists 1s -o " + path("x") + " --profile " + profile(), 2,
           "give --data TEXT, and --law if the space has none");
 }
 
@@ -133,8 +133,8 @@ TEST_F(LearningWorth, ThePickIsComparedWithPublishedArrangements) {
                                          {"genes.projection", "[4, 8, 16]"},
                                          {"genes.layers", "[1, 2, 3, 4, 5, 6]"}});
   const std::string search = "search " + three_kinds + " --law letters --train-tokens 640 --data " + book() +
-                             " --finalists 0s --compare 1m -o " + path("found") + " --profile " +
-                             path("profile.db") + " --no-baselines --keep 3";
+                             " --finalists 0s --compare 1m -o " + path("found") + " --profile " + profile() +
+                             " --no-baselines --keep 3";
   const Outcome outcome = heed(search);
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "against published arrangements")) << outcome.output;
@@ -156,8 +156,7 @@ TEST_F(LearningWorth, ThePickIsComparedWithPublishedArrangements) {
   EXPECT_EQ(arch["sru"].find_first_not_of("(r)x0123456789"), std::string::npos) << arch["sru"];
   ASSERT_EQ(heed(search).code, 0);
   EXPECT_EQ(Json::parse(content(path("found/search.json")))["rivals"], found["rivals"]);
-  refuses("search " + three_kinds + " --law letters --compare 1m -o " + path("x") + " --profile " +
-              path("profile.db"),
+  refuses("search " + three_kinds + " --law letters --compare 1m -o " + path("x") + " --profile " + profile(),
           2, "give --data TEXT");
 }
 
@@ -165,7 +164,7 @@ TEST_F(LearningWorth, ThePickIsComparedWithPublishedArrangements) {
 TEST_F(LearningWorth, ASearchFitsALawOfItsOwn) {
   const std::string search = "search " + two_kinds() +
                              " --genes 'projection = [8, 16, 24, 32]' --train-tokens 640 --data " + book() +
-                             " --finalists 0s --profile " + path("profile.db") + " --no-baselines --keep 3";
+                             " --finalists 0s --profile " + profile() + " --no-baselines --keep 3";
   const Outcome outcome = heed(search + " --fit 30s -o " + path("found"));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "fitting a law of worth to")) << outcome.output;
@@ -180,17 +179,17 @@ TEST_F(LearningWorth, ASearchFitsALawOfItsOwn) {
   // Too short a training to spend time on a law; the space's own holds.
   const std::string with_law = file("own.toml", "law = \"letters\"\n" + content(two_kinds()));
   const Outcome own = heed("search " + with_law + " --data " + book() + " --finalists 0s --profile " +
-                           path("profile.db") + " --no-baselines --keep 3 -o " + path("own"));
+                           profile() + " --no-baselines --keep 3 -o " + path("own"));
   ASSERT_EQ(own.code, 0) << own.output;
   EXPECT_FALSE(contains(own, "fitting a law")) << own.output;
   EXPECT_EQ(Json::parse(content(path("own/config.json")))["proxy"], "worth");
-  refuses("search " + two_kinds() + " --fit 30s -o " + path("x") + " --profile " + path("profile.db"), 2,
+  refuses("search " + two_kinds() + " --fit 30s -o " + path("x") + " --profile " + profile(), 2,
           "give --fit with --data TEXT");
 }
 
 TEST_F(LearningWorth, ASearchChoosesHowMuchToTrainInATime) {
   const std::string search = "search " + two_kinds() + " --law letters --data " + book() +
-                             " --finalists 0s --profile " + path("profile.db") + " --no-baselines --keep 3";
+                             " --finalists 0s --profile " + profile() + " --no-baselines --keep 3";
   const Outcome outcome = heed(search + " --train-time 1h -o " + path("found"));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   // Any of these models sees all of the text four times in an hour.
@@ -213,8 +212,7 @@ TEST_F(LearningWorth, ASearchKilledAtAnyMomentEndsWithTheSamePick) {
   // The same timings for both, and no limits: what is measured again in the second does not decide.
   const auto search = [&](const std::string& folder) {
     return "search " + two_kinds() + " --law " + path("run") + " --train-tokens 6400 --data " + book() +
-           " --finalists 60s -o " + path(folder) + " --profile " + path("profile.db") +
-           " --no-baselines --keep 3";
+           " --finalists 60s -o " + path(folder) + " --profile " + profile() + " --no-baselines --keep 3";
   };
   ASSERT_EQ(heed(search("first")).code, 0);
   const double begin = now_seconds();
