@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "heed/search/strategies/dominated.h"
 #include "heed/search/strategies/exact.h"
 #include "heed/search/strategies/genes.h"
 #include "tests/search/made_up_search.h"
@@ -58,6 +59,34 @@ TEST(Front, HypervolumeOfBoxes) {
   all.push_back({{}, {1.5, 0, 0, 15, 0}, 2});  // dominated
   all.push_back({{}, {9, 0, 0, 1, 0}, 9});     // beyond the reference
   EXPECT_DOUBLE_EQ(hypervolume(all, 2, 20), 0.75 + 2 * 0.25 * 0.25);
+}
+
+// Pair by pair, with values that are often equal and with such as never are.
+TEST(Dominated, IsWhatAPairSays) {
+  Rng rng(9);
+  const auto reaches = [](const Coordinates& a, const Coordinates& b) {
+    return std::ranges::equal(a, b, [](double x, double y) { return x <= y; });
+  };
+  int dominated_ones = 0, others = 0;
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    std::vector<Coordinates> points(static_cast<size_t>(rng.below(repeat < 50 ? 60 : 800)));
+    for (Coordinates& point : points) {
+      point = {};
+      for (size_t i = 0; i < 2 + static_cast<size_t>(repeat % 7); ++i)
+        point[i] = repeat % 2 ? static_cast<double>(rng.below(4)) : rng.uniform(-1, 1);
+    }
+    const std::vector<uint8_t> found = dominated(points);
+    ASSERT_EQ(found.size(), points.size());
+    for (size_t b = 0; b < points.size(); ++b) {
+      bool expected = false;
+      for (size_t a = 0; a < points.size(); ++a)
+        expected |= a != b && reaches(points[a], points[b]) && (a < b || points[a] != points[b]);
+      EXPECT_EQ(found[b] != 0, expected) << "repeat " << repeat << ", point " << b;
+      ++(expected ? dominated_ones : others);
+    }
+  }
+  EXPECT_GT(dominated_ones, 1000);
+  EXPECT_GT(others, 1000);
 }
 
 // By brute force, with and without limits, on sums that fall together often and on such as never do.

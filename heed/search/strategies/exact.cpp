@@ -9,6 +9,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/threads.h"
+#include "heed/search/strategies/dominated.h"
 
 namespace heed::search {
 namespace {
@@ -46,40 +47,6 @@ struct KeyHash {
     hash = (hash ^ std::hash<double>()(key.step)) * 0x9E3779B97F4A7C15u;
     return hash;
   }
-};
-
-// At least as good in everything that adds up.
-struct Dominance {
-  bool fewer_parameters = false, more_parameters = false;  // limits may exclude a sum with more, or fewer
-
-  bool operator()(const Sum& a, const Sum& b) const {
-    for (size_t i = 0; i < a.gains.size(); ++i) {
-      if (a.gains[i] < b.gains[i]) return false;
-    }
-    return a.latency <= b.latency && a.step <= b.step && a.resident <= b.resident && a.arena <= b.arena &&
-           (!fewer_parameters || a.decoder <= b.decoder) && (!more_parameters || a.decoder >= b.decoder);
-  }
-};
-
-// Keeps the non-dominated ones of sums that come in an order in which none dominates an earlier one. A sum
-// that dominates many moves to the front of the list.
-class Best {
- public:
-  explicit Best(Dominance dominates) : dominates_(dominates) {}
-
-  bool add(const Sum& sum) {
-    for (size_t i = 0; i < kept_.size(); ++i) {
-      if (!dominates_(kept_[i], sum)) continue;
-      if (i > 0) std::swap(kept_[i], kept_[i / 2]);
-      return false;
-    }
-    kept_.push_back(sum);
-    return true;
-  }
-
- private:
-  Dominance dominates_;
-  std::vector<Sum> kept_;
 };
 
 // Whether the time for one more token matters: then it adds up like latency, and otherwise it would only keep
@@ -198,7 +165,7 @@ class Width {
                    std::min(problem_.space.most_total, problem_.limits.most_total()) - cost.total);
       most_decoder = std::max(most_decoder, room);
       tightest = std::min(tightest, room);
-      dominates_.more_parameters |=
+      more_parameters_ |=
           cost.decoder < problem_.space.least_decoder || cost.total < problem_.space.least_total;
     }
     most_decoder_ = most_decoder;
@@ -208,26 +175,30 @@ class Width {
     deepest_ = *std::max_element(problem_.space.layers.begin(), problem_.space.layers.end());
     int64_t largest = 0;
     for (const Option& option : options_) largest = std::max(largest, option.cost.decoder);
-    dominates_.fewer_parameters = tightest / deepest_ < largest;
+    fewer_parameters_ = tightest / deepest_ < largest;
     // Of sums with equally many parameters hardly any dominates another.
-    prunes_ = problem_.gains == Gains::kWorth || !dominates_.fewer_parameters;
+    prunes_ = problem_.gains == Gains::kWorth || !fewer_parameters_;
+  }
+
+  // Everything that adds up; limits may exclude a sum with more parameters, or one with fewer.
+  Coordinates coordinates_of(const Sum& sum) const {
+    const auto decoder = static_cast<double>(sum.decoder);
+    return {-static_cast<double>(sum.gains[0]), -static_cast<double>(sum.gains[1]), sum.latency,
+            static_cast<double>(sum.resident),  static_cast<double>(sum.arena),     sum.step,
+            fewer_parameters_ ? decoder : 0,    more_parameters_ ? -decoder : 0};
   }
 
   // Any layer can be replaced by one that dominates it.
   void drop_dominated_options() {
-    const auto alone = [&](const Option& option) {
-      const Cost& cost = option.cost;
-      return Sum{cost.latency, cost.step, cost.decoder, cost.resident, cost.arena, gains_of(cost)};
-    };
-    std::vector<Option> kept;
+    std::vector<Coordinates> points;
     for (const Option& option : options_) {
-      const bool dominated = std::ranges::any_of(options_, [&](const Option& other) {
-        if (&other == &option || !dominates_(alone(other), alone(option))) return false;
-        return &other < &option || !dominates_(alone(option), alone(other));  // of equal ones the first stays
-      });
-      if (!dominated) kept.push_back(option);
+      const Cost& cost = option.cost;
+      points.push_back(
+          coordinates_of({cost.latency, cost.step, cost.decoder, cost.resident, cost.arena, gains_of(cost)}));
     }
-    options_ = std::move(kept);
+    const std::vector<uint8_t> is_dominated = dominated(points);
+    size_t place = 0;
+    std::erase_if(options_, [&](const Option&) { return is_dominated[place++] != 0; });
   }
 
   // Any number of times: the sums of n - 1 layers already contain it.
@@ -266,17 +237,12 @@ class Width {
   }
 
   void prune(std::unordered_map<Key, int32_t, KeyHash>& sums) const {
-    std::vector<std::pair<Sum, Key>> all;
-    for (const auto& [key, place] : sums) all.emplace_back(sum_at(place), key);
-    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      if (a.first.gains != b.first.gains) return a.first.gains > b.first.gains;
-      if (a.first.latency != b.first.latency) return a.first.latency < b.first.latency;
-      return a.first.resident < b.first.resident;
-    });
-    Best best(dominates_);
-    for (const auto& [sum, key] : all) {
-      if (!best.add(sum)) sums.erase(key);
-    }
+    std::vector<Coordinates> points;
+    points.reserve(sums.size());
+    for (const auto& [key, place] : sums) points.push_back(coordinates_of(sum_at(place)));
+    const std::vector<uint8_t> is_dominated = dominated(points);
+    size_t place = 0;
+    std::erase_if(sums, [&](const auto&) { return is_dominated[place++] != 0; });
   }
 
   // Takes sums that are new since the last call and have one of the requested numbers of layers.
@@ -316,7 +282,7 @@ class Width {
   std::vector<std::pair<spec::Frame, Cost>> frames_;
   double most_latency_ = 0, most_step_ = 0;
   int64_t most_decoder_ = 0, most_resident_ = 0, deepest_ = 0;
-  Dominance dominates_;
+  bool fewer_parameters_ = false, more_parameters_ = false;  // matter
   bool prunes_ = false;
   std::vector<Sum> pool_;
   std::vector<std::unordered_map<Key, int32_t, KeyHash>> sums_;  // by number of layers: indices into the pool
