@@ -89,6 +89,12 @@ TEST(Dominated, IsWhatAPairSays) {
   EXPECT_GT(others, 1000);
 }
 
+TEST(Dominated, OfManyEqualPointsOnlyTheFirstIsNot) {
+  std::vector<uint8_t> expected(100, 1);
+  expected[0] = 0;
+  EXPECT_EQ(dominated(std::vector<Coordinates>(100, Coordinates{1, 2, 3})), expected);
+}
+
 // By brute force, with and without limits, on sums that fall together often and on such as never do.
 TEST(Exact, FindsTheFrontierOfSmallSpaces) {
   Rng rng(6);
