@@ -283,11 +283,11 @@ class Bench : public Verb {
 }  // namespace
 
 VerbEntry bench_verb() {
-  return {"bench",
-          "Times models on this machine: loading, a prompt, token by token; or passes and training steps.",
-          {"heed bench txl-3m-bytes par-3m-bytes srupp-3m-bytes --length 64,192 -t 1,2",
-           "heed bench gpt2-124m --forward --length 192 --profile"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Bench>(); }};
+  return entry<Bench>(
+      "bench",
+      "Times models on this machine: loading, a prompt, token by token; or passes and training steps.",
+      {"heed bench txl-3m-bytes par-3m-bytes srupp-3m-bytes --length 64,192 -t 1,2",
+       "heed bench gpt2-124m --forward --length 192 --profile"});
 }
 
 }  // namespace heed::cli

@@ -170,10 +170,9 @@ class Completion : public Verb {
 }  // namespace
 
 VerbEntry completion_verb() {
-  return {"completion",
-          "Writes a shell completion script.",
-          {"source <(heed completion bash)", "heed completion fish > ~/.config/fish/completions/heed.fish"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Completion>(); }};
+  return entry<Completion>(
+      "completion", "Writes a shell completion script.",
+      {"source <(heed completion bash)", "heed completion fish > ~/.config/fish/completions/heed.fish"});
 }
 
 }  // namespace heed::cli

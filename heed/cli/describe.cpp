@@ -187,11 +187,10 @@ class Describe : public Verb {
 }  // namespace
 
 VerbEntry describe_verb() {
-  return {"describe",
-          "Draws, counts and plans a model: parameters, FLOPs, exact memory. Runs nothing.",
-          {"heed describe par-base-wt103", "heed describe par-base-wt103 --json", "heed describe run",
-           "heed describe txl-3m-bytes --graph"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Describe>(); }};
+  return entry<Describe>("describe",
+                         "Draws, counts and plans a model: parameters, FLOPs, exact memory. Runs nothing.",
+                         {"heed describe par-base-wt103", "heed describe par-base-wt103 --json",
+                          "heed describe run", "heed describe txl-3m-bytes --graph"});
 }
 
 }  // namespace heed::cli

@@ -107,11 +107,9 @@ class Design : public Verb {
 }  // namespace
 
 VerbEntry design_verb() {
-  return {"design",
-          "Writes an architecture string by a published rule: par, sandwich or sru++.",
-          {"heed design par --layers 32 -p 5", "heed design sandwich --pairs 8 -k 3",
-           "heed design sru++ --layers 10 --every 5"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Design>(); }};
+  return entry<Design>("design", "Writes an architecture string by a published rule: par, sandwich or sru++.",
+                       {"heed design par --layers 32 -p 5", "heed design sandwich --pairs 8 -k 3",
+                        "heed design sru++ --layers 10 --every 5"});
 }
 
 }  // namespace heed::cli

@@ -148,10 +148,8 @@ class DeviceVerb : public Verb {
 }  // namespace
 
 VerbEntry device_verb() {
-  return {"device",
-          "Measures how long blocks take on this machine, and shows the results.",
-          {"heed device", "heed device letters --check 30"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<DeviceVerb>(); }};
+  return entry<DeviceVerb>("device", "Measures how long blocks take on this machine, and shows the results.",
+                           {"heed device", "heed device letters --check 30"});
 }
 
 }  // namespace heed::cli

@@ -78,10 +78,8 @@ class Doctor : public Verb {
 }  // namespace
 
 VerbEntry doctor_verb() {
-  return {"doctor",
-          "Reports what heed finds on this machine, and what may slow it down.",
-          {"heed doctor", "heed doctor --json"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Doctor>(); }};
+  return entry<Doctor>("doctor", "Reports what heed finds on this machine, and what may slow it down.",
+                       {"heed doctor", "heed doctor --json"});
 }
 
 }  // namespace heed::cli

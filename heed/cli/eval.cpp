@@ -110,10 +110,8 @@ class Eval : public Verb {
 }  // namespace
 
 VerbEntry eval_verb() {
-  return {"eval",
-          "Scores a model on a text: perplexity and bits, with the evaluation protocol.",
-          {"heed eval run --data book.txt", "heed eval run --data other.txt --reader whole"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Eval>(); }};
+  return entry<Eval>("eval", "Scores a model on a text: perplexity and bits, with the evaluation protocol.",
+                     {"heed eval run --data book.txt", "heed eval run --data other.txt --reader whole"});
 }
 
 }  // namespace heed::cli

@@ -113,11 +113,9 @@ class Generate : public Verb {
 }  // namespace
 
 VerbEntry generate_verb() {
-  return {"generate",
-          "Continues a text, token by token.",
-          {"heed generate run -p \"In the beginning\" -n 200 --temperature 0.7",
-           "heed generate run -p \"In the beginning\" --top-k 20 --seed 7"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Generate>(); }};
+  return entry<Generate>("generate", "Continues a text, token by token.",
+                         {"heed generate run -p \"In the beginning\" -n 200 --temperature 0.7",
+                          "heed generate run -p \"In the beginning\" --top-k 20 --seed 7"});
 }
 
 }  // namespace heed::cli

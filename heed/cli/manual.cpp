@@ -108,10 +108,8 @@ class ManualVerb : public Verb {
 }  // namespace
 
 VerbEntry manual_verb() {
-  return {"manual",
-          "Writes the manual page, for `man`.",
-          {"heed manual | man -l -", "heed manual --markdown train"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<ManualVerb>(); }};
+  return entry<ManualVerb>("manual", "Writes the manual page, for `man`.",
+                           {"heed manual | man -l -", "heed manual --markdown train"});
 }
 
 }  // namespace heed::cli

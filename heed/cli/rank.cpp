@@ -203,11 +203,9 @@ class Rank : public Verb {
 }  // namespace
 
 VerbEntry rank_verb() {
-  return {"rank",
-          "Measures how well scores that need no training rank trained models.",
-          {"heed rank --table models.csv --proxy decoder_params,effective_params",
-           "heed rank --space letters --models 20 --data book.txt -o ranked"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Rank>(); }};
+  return entry<Rank>("rank", "Measures how well scores that need no training rank trained models.",
+                     {"heed rank --table models.csv --proxy decoder_params,effective_params",
+                      "heed rank --space letters --models 20 --data book.txt -o ranked"});
 }
 
 }  // namespace heed::cli

@@ -81,10 +81,8 @@ class Recipes : public Verb {
 }  // namespace
 
 VerbEntry recipes_verb() {
-  return {"recipes",
-          "Lists the recipes: published models and small ones to start with.",
-          {"heed recipes", "heed recipes wt103"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Recipes>(); }};
+  return entry<Recipes>("recipes", "Lists the recipes: published models and small ones to start with.",
+                        {"heed recipes", "heed recipes wt103"});
 }
 
 }  // namespace heed::cli

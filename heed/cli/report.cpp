@@ -56,10 +56,9 @@ class Report : public Verb {
 }  // namespace
 
 VerbEntry report_verb() {
-  return {"report",
-          "Shows runs as one page that opens from disk: frontier, models, training, device.",
-          {"heed report found run -o report.html"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Report>(); }};
+  return entry<Report>("report",
+                       "Shows runs as one page that opens from disk: frontier, models, training, device.",
+                       {"heed report found run -o report.html"});
 }
 
 }  // namespace heed::cli

@@ -300,10 +300,9 @@ class Search : public Verb {
 }  // namespace
 
 VerbEntry search_verb() {
-  return {"search",
-          "Finds the best models of a space for this device, within limits on time and memory.",
-          {"heed search --list", "heed search letters --max-latency 20ms --max-memory 48MiB -o found"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Search>(); }};
+  return entry<Search>(
+      "search", "Finds the best models of a space for this device, within limits on time and memory.",
+      {"heed search --list", "heed search letters --max-latency 20ms --max-memory 48MiB -o found"});
 }
 
 }  // namespace heed::cli

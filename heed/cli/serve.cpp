@@ -40,10 +40,8 @@ class Serve : public Verb {
 }  // namespace
 
 VerbEntry serve_verb() {
-  return {"serve",
-          "Shows runs in the browser while they run, on this machine only.",
-          {"heed serve found run", "heed serve run --port 0"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Serve>(); }};
+  return entry<Serve>("serve", "Shows runs in the browser while they run, on this machine only.",
+                      {"heed serve found run", "heed serve run --port 0"});
 }
 
 }  // namespace heed::cli

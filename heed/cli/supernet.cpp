@@ -158,11 +158,9 @@ class Supernet : public Verb {
 }  // namespace
 
 VerbEntry supernet_verb() {
-  return {"supernet",
-          "Learns from a text which block each layer of a model should be.",
-          {"heed supernet txl-3m-bytes --data book.txt -o where --layers 12 --dry-run",
-           "heed supernet txl-3m-bytes --data book.txt -o where --layers 12 --seeds 3"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Supernet>(); }};
+  return entry<Supernet>("supernet", "Learns from a text which block each layer of a model should be.",
+                         {"heed supernet txl-3m-bytes --data book.txt -o where --layers 12 --dry-run",
+                          "heed supernet txl-3m-bytes --data book.txt -o where --layers 12 --seeds 3"});
 }
 
 }  // namespace heed::cli

@@ -226,11 +226,10 @@ class Train : public Verb {
 }  // namespace
 
 VerbEntry train_verb() {
-  return {"train",
-          "Trains a model on a text; if it is interrupted, the same command resumes it.",
-          {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
-           "heed train found/pick --data book.txt -o run --max-time 1h", "heed train txl-3m-bytes --dry-run"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Train>(); }};
+  return entry<Train>(
+      "train", "Trains a model on a text; if it is interrupted, the same command resumes it.",
+      {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
+       "heed train found/pick --data book.txt -o run --max-time 1h", "heed train txl-3m-bytes --dry-run"});
 }
 
 }  // namespace heed::cli

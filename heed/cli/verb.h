@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heed/base/registry.h"
@@ -32,6 +33,12 @@ struct VerbEntry {
   std::vector<std::string> examples;
   std::unique_ptr<Verb> (*make)();
 };
+
+template <class VerbType>
+VerbEntry entry(std::string name, std::string summary, std::vector<std::string> examples) {
+  return {std::move(name), std::move(summary), std::move(examples),
+          []() -> std::unique_ptr<Verb> { return std::make_unique<VerbType>(); }};
+}
 
 const Registry<VerbEntry>& verbs();
 

@@ -124,10 +124,9 @@ class Worth : public Verb {
 }  // namespace
 
 VerbEntry worth_verb() {
-  return {"worth",
-          "Learns from a text what the blocks of a space are worth: trains small models and fits a law.",
-          {"heed worth book.txt --space letters -o worth", "heed worth --table worth/models.csv"},
-          []() -> std::unique_ptr<Verb> { return std::make_unique<Worth>(); }};
+  return entry<Worth>(
+      "worth", "Learns from a text what the blocks of a space are worth: trains small models and fits a law.",
+      {"heed worth book.txt --space letters -o worth", "heed worth --table worth/models.csv"});
 }
 
 }  // namespace heed::cli
