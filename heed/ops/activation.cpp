@@ -6,14 +6,12 @@ namespace {
 class Activate : public OpWith<Activate, ActivationSettings> {
  public:
   static constexpr const char* kKind = "activation";
+  static constexpr bool kRunAgain = true;
   using OpWith::OpWith;
   std::vector<TensorType> infer(const Signature& s) const override;
   std::vector<Alias> aliases(const Signature&) const override { return {{0, 0, false}}; }
   void run(const Run& run) const override;
   void gradient(Gradients& g) const override;
-  ValueId recompute(Graph& graph, int node, size_t output) const override {
-    return run_again(graph, node, output);
-  }
 };
 
 // Inputs x, dy; output dx.

@@ -81,21 +81,12 @@ class AdaptiveEmbedding : public OpWith<AdaptiveEmbedding, AdaptiveEmbeddingSett
   void gradient(Gradients& g) const override;
 };
 
-struct AdaptiveEmbeddingGradientSettings {
-  std::vector<int64_t> cutoffs = {};
-  double scale = 1;
-  bool single_table = false;
-  double dropout = 0;
-  int64_t stream = 0;
+struct AdaptiveEmbeddingGradientSettings : AdaptiveEmbeddingSettings {
   bool tables = true;
   bool projections = true;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("cutoffs", cutoffs, "of the forward op");
-    field("scale", scale, "of the forward op");
-    field("single_table", single_table, "of the forward op");
-    field("dropout", dropout, "of the forward op");
-    field("stream", stream, "of the forward op");
+    AdaptiveEmbeddingSettings::visit(field);
     field("tables", tables, "gradients of the tables are wanted");
     field("projections", projections, "gradients of the projections are wanted");
   }
@@ -134,10 +125,7 @@ std::vector<TensorType> AdaptiveEmbedding::infer(const Signature& s) const {
   const size_t rng = 1 + 2 * clusters.tables();
   expect_input_count(s, rng + 1);
   expect_cluster_dropout(s, rng, settings_.dropout);
-  expect(s.has(0), "ids (input 0) are missing");
-  expect_dtype(s, 0, DType::kI32, "ids");
-  expect(s.in(0).rank() >= 1 && s.in(0).rank() < Shape::kMaxRank,
-         text("ids (input 0) have too few or too many dimensions: ", s.in(0).str()));
+  expect_ids(s);
   expect_ascending(settings_.cutoffs);
   return {{with_last(s.in(0), expect_clusters(s, 1, clusters))}};
 }
@@ -179,9 +167,8 @@ void AdaptiveEmbedding::run(const Run& r) const {
 
 void AdaptiveEmbedding::gradient(Gradients& g) const {
   const size_t tables = lookup_clusters(settings_).tables();
-  const AdaptiveEmbeddingGradientSettings settings{
-      settings_.cutoffs, settings_.scale,         settings_.single_table,          settings_.dropout,
-      settings_.stream,  wants_any(g, 1, tables), wants_any(g, 1 + tables, tables)};
+  const AdaptiveEmbeddingGradientSettings settings{settings_, wants_any(g, 1, tables),
+                                                   wants_any(g, 1 + tables, tables)};
   std::vector<ValueId> inputs = {g.input(0), g.output_gradient(0)};
   for (size_t i = 0; i < 2 * tables; ++i) inputs.push_back(g.saved(g.input(1 + i)));
   const auto so_far = sums_so_far(g, 1, 2 * tables);
@@ -196,13 +183,11 @@ std::vector<TensorType> AdaptiveEmbeddingGradient::infer(const Signature& s) con
   const size_t rng = 2 + 4 * tables;
   expect_input_count(s, rng + 1);
   expect_cluster_dropout(s, rng, settings_.dropout);
-  expect(s.has(0) && s.has(1), "ids (input 0) and dy (input 1) must be given");
-  expect_dtype(s, 0, DType::kI32, "ids");
+  expect_ids(s);
+  expect(s.has(1), "dy (input 1) is missing");
   expect_dtype(s, 1, DType::kF32, "dy");
   expect_ascending(settings_.cutoffs);
   const int64_t d = expect_clusters(s, 2, clusters);
-  expect(s.in(0).rank() >= 1 && s.in(0).rank() < Shape::kMaxRank,
-         text("ids (input 0) have too few or too many dimensions: ", s.in(0).str()));
   expect_shape(s, 1, with_last(s.in(0), d), "dy");
   return gradients_of_tables(s, 2, 2 + 2 * tables, tables, settings_.tables, settings_.projections);
 }

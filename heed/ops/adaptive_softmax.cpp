@@ -163,25 +163,14 @@ class AdaptiveSoftmaxLoss : public OpWith<AdaptiveSoftmaxLoss, AdaptiveSoftmaxSe
   void gradient(Gradients& g) const override;
 };
 
-struct AdaptiveSoftmaxGradientSettings {
-  std::vector<int64_t> cutoffs = {};
-  ClusterOrder order = ClusterOrder::kForward;
-  bool single_table = false;
-  int64_t chunk_rows = 0;
-  double dropout = 0;
-  int64_t stream = 0;
+struct AdaptiveSoftmaxGradientSettings : AdaptiveSoftmaxSettings {
   bool x = true;
   bool biases = true;
   bool tables = true;
   bool projections = true;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("cutoffs", cutoffs, "as in adaptive_softmax_loss");
-    field("order", order, "as in adaptive_softmax_loss");
-    field("single_table", single_table, "as in adaptive_softmax_loss");
-    field("chunk_rows", chunk_rows, "as in adaptive_softmax_loss");
-    field("dropout", dropout, "as in adaptive_softmax_loss");
-    field("stream", stream, "as in adaptive_softmax_loss");
+    AdaptiveSoftmaxSettings::visit(field);
     field("x", x, "the gradient of x is wanted");
     field("biases", biases, "gradients of bias and cluster_bias are wanted");
     field("tables", tables, "gradients of the tables and cluster_weight are wanted");
@@ -235,14 +224,7 @@ void AdaptiveSoftmaxLoss::run(const Run& r) const { run_adaptive<false>(r, setti
 void AdaptiveSoftmaxLoss::gradient(Gradients& g) const {
   const AdaptivePlaces at{clusters_of(settings_).tables()};
   const AdaptiveSoftmaxGradientSettings settings{
-      settings_.cutoffs,
-      settings_.order,
-      settings_.single_table,
-      settings_.chunk_rows,
-      settings_.dropout,
-      settings_.stream,
-      g.wants(kX),
-      g.wants(at.bias()) || g.wants(at.cluster_bias()),
+      settings_, g.wants(kX), g.wants(at.bias()) || g.wants(at.cluster_bias()),
       wants_any(g, at.table(0), at.tables) || g.wants(at.cluster_weight()),
       wants_any(g, at.projection(0), at.tables)};
   std::vector<ValueId> inputs;

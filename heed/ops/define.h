@@ -31,6 +31,8 @@ using graph::ValueId;
 // Derived has `static constexpr const char* kKind`. If it needs scratch, it has a function
 //   Scratch carve(Carver& carver, const Signature& signature) const
 // that takes its arrays from the carver: the plan uses it to count, and a run to get the memory.
+// If it is cheap, it has `static constexpr bool kRunAgain = true`: the backward pass then runs it again
+// instead of keeping its outputs.
 template <class Derived, class SettingsType>
 class OpWith : public graph::Op {
  public:
@@ -42,6 +44,13 @@ class OpWith : public graph::Op {
     Carver carver;
     if constexpr (requires { derived().carve(carver, signature); }) derived().carve(carver, signature);
     return carver.bytes();
+  }
+  ValueId recompute(Graph& graph, int node, size_t output) const override {
+    if constexpr (requires { Derived::kRunAgain; }) {
+      const graph::Node again = graph.nodes()[static_cast<size_t>(node)];
+      return graph.add(again.op, again.inputs)[output];
+    }
+    return kNone;
   }
 
  protected:
@@ -77,12 +86,6 @@ OpEntry entry() {
   return {OpType::kKind, [](const Json& settings, const std::string& what) {
             return make<OpType>(from_json<typename OpType::Settings>(settings, what));
           }};
-}
-
-// Runs the node again: the usual Op::recompute of an op that is cheap.
-inline ValueId run_again(Graph& graph, int node, size_t output) {
-  const graph::Node again = graph.nodes()[static_cast<size_t>(node)];
-  return graph.add(again.op, again.inputs)[output];
 }
 
 }  // namespace heed::ops

@@ -6,27 +6,18 @@
 namespace heed::ops {
 namespace {
 
-void expect_ids(const Signature& s) {
-  expect_dtype(s, 0, DType::kI32, "ids");
-  const int rank = s.in(0).rank();
-  expect(rank >= 1 && rank < Shape::kMaxRank,
-         text("ids (input 0) need 1 to ", Shape::kMaxRank - 1, " dimensions, they are ", s.in(0).str()));
-}
-
 // Rows looked up, not the whole table.
 Cost lookup_cost(int64_t elements) { return {0, 8.0 * static_cast<double>(elements)}; }
 
 class Embedding : public OpWith<Embedding, EmbeddingSettings> {
  public:
   static constexpr const char* kKind = "embedding";
+  static constexpr bool kRunAgain = true;
   using OpWith::OpWith;
   std::vector<TensorType> infer(const Signature& s) const override;
   Cost cost(const Signature& s) const override;
   void run(const Run& run) const override;
   void gradient(Gradients& g) const override;
-  ValueId recompute(Graph& graph, int node, size_t output) const override {
-    return run_again(graph, node, output);
-  }
 };
 
 struct EmbeddingGradientSettings {

@@ -6,6 +6,14 @@
 
 namespace heed::ops {
 
+void expect_ids(const Signature& s) {
+  expect(s.has(0), "ids (input 0) are missing");
+  expect_dtype(s, 0, DType::kI32, "ids");
+  const int rank = s.in(0).rank();
+  expect(rank >= 1 && rank < Shape::kMaxRank,
+         text("ids (input 0) need 1 to ", Shape::kMaxRank - 1, " dimensions, they are ", s.in(0).str()));
+}
+
 void check_ids(std::string_view op, const char* what, std::span<const int32_t> ids, int64_t V,
                Negative negative) {
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -9,6 +9,9 @@
 
 namespace heed::ops {
 
+// Throws if input 0 is not i32 ids: [..., T].
+void expect_ids(const Signature& s);
+
 // Ids are known only at run time. Throws for one outside the vocabulary, naming `op`, the id and V.
 enum class Negative { kRefused, kIgnored };
 void check_ids(std::string_view op, const char* what, std::span<const int32_t> ids, int64_t V,
