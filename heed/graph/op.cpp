@@ -48,4 +48,10 @@ void expect_shape(const Signature& signature, size_t input, const Shape& shape, 
                                             ", it is ", signature.in(input).str()));
 }
 
+void expect_type(const Signature& signature, size_t input, DType dtype, const Shape& shape,
+                 const char* meaning) {
+  expect_dtype(signature, input, dtype, meaning);
+  expect_shape(signature, input, shape, meaning);
+}
+
 }  // namespace heed::graph

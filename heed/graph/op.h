@@ -91,6 +91,8 @@ void expect_dtype(const Signature& signature, size_t input, DType dtype, const c
 // Every input that is given holds floats.
 void expect_floats(const Signature& signature);
 void expect_shape(const Signature& signature, size_t input, const Shape& shape, const char* meaning);
+void expect_type(const Signature& signature, size_t input, DType dtype, const Shape& shape,
+                 const char* meaning);
 void expect_inputs(const Signature& signature, size_t least, size_t most);
 
 }  // namespace heed::graph

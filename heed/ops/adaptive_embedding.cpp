@@ -19,7 +19,7 @@ Clusters lookup_clusters(const Settings& settings) {
 struct Scratch {
   Groups groups{};
   float* rows;   // [kRowsAtOnce, d]: of y or dy, gathered
-  float* words;  // [kRowsAtOnce, largest e]: of the tables
+  float* words;  // [kRowsAtOnce, widest e]: of the tables
   float* dwords;
 
   // d: width of y; first_table: input with the first of the tables [rows, e_i]
@@ -28,11 +28,10 @@ struct Scratch {
     const int64_t N = s.in(0).elements();
     if (clusters.count() > 1) groups = Groups::carve(carver, N, clusters);
     const int64_t rows_at_once = std::min(N, kRowsAtOnce);
-    int64_t largest = 0;
-    for (size_t i = 0; i < clusters.tables(); ++i) largest = std::max(largest, s.in(first_table + i).dim(1));
+    const int64_t widest = widest_table(s, first_table, clusters);
     rows = carver.take<float>(rows_at_once * d);
-    words = carver.take<float>(rows_at_once * largest);
-    dwords = carver.take<float>(gradient ? rows_at_once * largest : 0);
+    words = carver.take<float>(rows_at_once * widest);
+    dwords = carver.take<float>(gradient ? rows_at_once * widest : 0);
   }
 };
 

@@ -8,16 +8,14 @@ namespace heed::ops {
 namespace {
 
 struct Scratch {
-  float* hidden;   // [N, largest e]
+  float* hidden;   // [N, widest e]
   float* entries;  // [N, m - 1]: the head's logits of clusters
   float* log_sum;  // [N]
   float* cluster;  // [N]: log p of one cluster
 
   Scratch(Carver& carver, const Signature& s, Clusters clusters, AdaptivePlaces at) {
     const int64_t N = s.in(kX).rows();
-    int64_t largest = 0;
-    for (size_t i = 0; i < clusters.tables(); ++i) largest = std::max(largest, s.in(at.table(i)).dim(1));
-    hidden = carver.take<float>(N * largest);
+    hidden = carver.take<float>(N * widest_table(s, at.table(0), clusters));
     entries = carver.take<float>(N * (static_cast<int64_t>(clusters.count()) - 1));
     log_sum = carver.take<float>(N);
     cluster = carver.take<float>(N);

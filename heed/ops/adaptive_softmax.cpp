@@ -20,11 +20,7 @@ void expect_loss(const Signature& s, Clusters clusters, AdaptivePlaces at, size_
   expect_adaptive(s, clusters, at);
   expect_chunk_rows(settings.chunk_rows);
   expect_cluster_dropout(s, rng, settings.dropout);
-  const int64_t N = s.in(kX).rows();
-  expect(s.has(kTargets), "targets (input 1) are missing");
-  expect_dtype(s, kTargets, DType::kI32, "targets");
-  expect(s.in(kTargets).elements() == N,
-         text("targets (input 1) need ", N, " elements, they are ", s.in(kTargets).str()));
+  expect_targets(s, kTargets, s.in(kX).rows());
 }
 
 struct Scratch {
@@ -248,8 +244,7 @@ std::vector<TensorType> AdaptiveSoftmaxLossGradient::infer(const Signature& s) c
   expect_loss(s, clusters, at, at.gradient_rng(), settings_);
   const int64_t N = s.in(kX).rows();
   expect(s.has(at.dlosses()), text("dlosses (input ", at.dlosses(), ") are missing"));
-  expect_dtype(s, at.dlosses(), DType::kF32, "dlosses");
-  expect_shape(s, at.dlosses(), {N}, "dlosses");
+  expect_type(s, at.dlosses(), DType::kF32, {N}, "dlosses");
   const auto like = [&](size_t input, bool wanted) {
     return wanted && s.has(input) ? *s.inputs[input] : TensorType{0};
   };

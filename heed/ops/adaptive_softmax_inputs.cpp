@@ -18,8 +18,7 @@ void expect_adaptive(const Signature& s, Clusters clusters, AdaptivePlaces at) {
   const int64_t entries = static_cast<int64_t>(clusters.count()) - 1;
   const auto optional = [&](size_t input, const Shape& shape, const char* meaning) {
     if (!s.has(input)) return;
-    expect_dtype(s, input, DType::kF32, meaning);
-    expect_shape(s, input, shape, meaning);
+    expect_type(s, input, DType::kF32, shape, meaning);
   };
   expect(entries == 0 || s.has(at.cluster_weight()),
          text(entries + 1, " clusters need a cluster_weight (input ", at.cluster_weight(), ")"));

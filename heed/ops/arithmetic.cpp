@@ -8,8 +8,7 @@ namespace {
 std::vector<TensorType> same_shape(const Signature& s, size_t inputs) {
   expect_inputs(s, inputs, inputs);
   for (size_t i = 0; i < inputs; ++i) {
-    expect_dtype(s, i, DType::kF32, "each value");
-    expect_shape(s, i, s.in(0), "each value");
+    expect_type(s, i, DType::kF32, s.in(0), "each value");
   }
   return {*s.inputs[0]};
 }

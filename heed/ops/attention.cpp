@@ -130,10 +130,7 @@ void check(const AttentionSettings& c, const Signature& s) {
   expect(c.window >= -1, text("window must be -1 or more, it is ", c.window));
   expect(c.dropout >= 0 && c.dropout < 1, text("dropout must be in [0, 1), it is ", c.dropout));
   expect(c.memory_length >= 0, text("memory_length must not be negative, it is ", c.memory_length));
-  if (s.has(kPadding)) {
-    expect_dtype(s, kPadding, DType::kI32, "padding");
-    expect_shape(s, kPadding, {B, K}, "padding");
-  }
+  if (s.has(kPadding)) expect_type(s, kPadding, DType::kI32, {B, K}, "padding");
   if (s.has(kRelative)) {
     expect_rank(s, kRelative, 2, "relative");
     expect(s.in(kRelative).dim(0) >= 1 && s.in(kRelative).dim(1) == width,
@@ -150,15 +147,9 @@ void check(const AttentionSettings& c, const Signature& s) {
     expect(s.has(kRelative), "u and w belong to relative positions");
     expect_shape(s, i, {width}, "u and w");
   }
-  if (s.has(kPositions)) {
-    expect_dtype(s, kPositions, DType::kI32, "positions");
-    expect_shape(s, kPositions, {2}, "positions");
-  }
+  if (s.has(kPositions)) expect_type(s, kPositions, DType::kI32, {2}, "positions");
   expect(c.dropout == 0 || s.has(kRng), "dropout needs the rng input");
-  if (s.has(kRng)) {
-    expect_dtype(s, kRng, DType::kI32, "rng");
-    expect_shape(s, kRng, {4}, "rng");
-  }
+  if (s.has(kRng)) expect_type(s, kRng, DType::kI32, {4}, "rng");
 }
 
 // Outputs out: [B, T, H*E] and the log-sum-exp of each row: [B, H, T], which is all the backward pass keeps.

@@ -21,6 +21,7 @@ using graph::expect_floats;
 using graph::expect_inputs;
 using graph::expect_rank;
 using graph::expect_shape;
+using graph::expect_type;
 using graph::Gradients;
 using graph::Graph;
 using graph::kNone;

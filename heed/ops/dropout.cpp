@@ -7,8 +7,7 @@ namespace {
 
 void check(const Signature& s, size_t rng, double rate) {
   expect(rate >= 0 && rate < 1, text("rate must be in [0, 1), it is ", rate));
-  expect_dtype(s, rng, DType::kI32, "rng");
-  expect_shape(s, rng, {4}, "rng");
+  expect_type(s, rng, DType::kI32, {4}, "rng");
 }
 
 class Dropout : public OpWith<Dropout, DropoutSettings> {

@@ -45,14 +45,8 @@ std::vector<TensorType> GumbelSoftmax::infer(const Signature& s) const {
   expect_inputs(s, 1, 3);
   expect_rank(s, 0, 1, "logits");
   expect_dtype(s, 0, DType::kF32, "logits");
-  if (s.has(1)) {
-    expect_dtype(s, 1, DType::kF32, "temperature");
-    expect_shape(s, 1, {1}, "temperature");
-  }
-  if (s.has(2)) {
-    expect_dtype(s, 2, DType::kI32, "rng");
-    expect_shape(s, 2, {4}, "rng");
-  }
+  if (s.has(1)) expect_type(s, 1, DType::kF32, {1}, "temperature");
+  if (s.has(2)) expect_type(s, 2, DType::kI32, {4}, "rng");
   return {*s.inputs[0]};
 }
 

@@ -9,8 +9,7 @@ namespace heed::ops {
 namespace {
 
 void expect_index(const Signature& s, size_t input, const char* meaning) {
-  expect_dtype(s, input, DType::kI32, meaning);
-  expect_shape(s, input, {1}, meaning);
+  expect_type(s, input, DType::kI32, {1}, meaning);
 }
 
 // The run-time index in `input`, 0 if absent; throws if index + `length` exceeds `count`.

@@ -17,16 +17,12 @@ std::vector<TensorType> infer_step(const Signature& s, size_t moments) {
   expect_inputs(s, clip, clip + 1);
   for (size_t i = 0; i < rate; ++i) {
     const std::string what = i == 0 ? "the weights" : i == 1 ? "the gradient" : text("moment ", i - 1);
-    expect_dtype(s, i, DType::kF32, what.c_str());
-    expect_shape(s, i, s.in(0), what.c_str());
+    expect_type(s, i, DType::kF32, s.in(0), what.c_str());
   }
-  expect_dtype(s, rate, DType::kF32, "learning_rate");
-  expect_shape(s, rate, {1}, "learning_rate");
-  expect_dtype(s, step, DType::kI32, "step");
-  expect_shape(s, step, {1}, "step");
+  expect_type(s, rate, DType::kF32, {1}, "learning_rate");
+  expect_type(s, step, DType::kI32, {1}, "step");
   if (s.has(clip)) {
-    expect_dtype(s, clip, DType::kF32, "clip");
-    expect_shape(s, clip, {1}, "clip");
+    expect_type(s, clip, DType::kF32, {1}, "clip");
   }
   std::vector<TensorType> outputs = {*s.inputs[0]};
   for (size_t i = 0; i < moments; ++i) outputs.push_back(*s.inputs[2 + i]);

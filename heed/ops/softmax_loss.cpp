@@ -22,16 +22,7 @@ void expect_weights(const Signature& s) {
   expect(V >= 1 && D >= 1, text("w (input 1) is empty: ", s.in(1).str()));
   expect(s.in(0).dim(-1) == D,
          text("x ", s.in(0).str(), " has width ", s.in(0).dim(-1), ", w ", s.in(1).str(), " takes ", D));
-  if (!s.has(2)) return;
-  expect_dtype(s, 2, DType::kF32, "bias");
-  expect_shape(s, 2, {V}, "bias");
-}
-
-void expect_targets(const Signature& s, size_t input, int64_t N) {
-  expect(s.has(input), text("targets (input ", input, ") are missing"));
-  expect_dtype(s, input, DType::kI32, "targets");
-  expect(s.in(input).elements() == N,
-         text("targets (input ", input, ") need ", N, " elements, they are ", s.in(input).str()));
+  if (s.has(2)) expect_type(s, 2, DType::kF32, {V}, "bias");
 }
 
 struct Scratch {
@@ -172,8 +163,7 @@ std::vector<TensorType> SoftmaxLossGradient::infer(const Signature& s) const {
   const int64_t N = s.in(0).rows();
   expect_targets(s, 3, N);
   expect(s.has(4), "dlosses (input 4) are missing");
-  expect_dtype(s, 4, DType::kF32, "dlosses");
-  expect_shape(s, 4, {N}, "dlosses");
+  expect_type(s, 4, DType::kF32, {N}, "dlosses");
   expect_chunk_rows(settings_.chunk_rows);
   if (s.has(5)) {
     expect(settings_.weight, "dw so far is given, but dw is not wanted");
@@ -244,8 +234,7 @@ void MeanLoss::gradient(Gradients& g) const {
 
 std::vector<TensorType> MeanLossGradient::infer(const Signature& s) const {
   expect_inputs(s, 2, 2);
-  expect_dtype(s, 0, DType::kF32, "dmean");
-  expect_shape(s, 0, {1}, "dmean");
+  expect_type(s, 0, DType::kF32, {1}, "dmean");
   expect_dtype(s, 1, DType::kI32, "targets");
   return {TensorType{s.in(1).elements()}};
 }

@@ -26,6 +26,13 @@ void expect_chunk_rows(int64_t chunk_rows) {
   expect(chunk_rows >= 0, text("chunk_rows must be 0 (automatic) or more, it is ", chunk_rows));
 }
 
+void expect_targets(const Signature& s, size_t input, int64_t N) {
+  expect(s.has(input), text("targets (input ", input, ") are missing"));
+  expect_dtype(s, input, DType::kI32, "targets");
+  expect(s.in(input).elements() == N,
+         text("targets (input ", input, ") need ", N, " elements, they are ", s.in(input).str()));
+}
+
 int64_t softmax_chunk_rows(int64_t N, int64_t columns, int64_t wanted) {
   if (wanted > 0) return std::min(N, wanted);
   const int64_t row_bytes = 4 * leading_of(columns);

@@ -22,6 +22,8 @@ struct SoftmaxPartSize {
 int64_t softmax_chunk_rows(int64_t N, int64_t columns, int64_t wanted);
 // Throws if "chunk_rows" of the settings is invalid.
 void expect_chunk_rows(int64_t chunk_rows);
+// Throws if `input` is not a target for each of N rows.
+void expect_targets(const Signature& s, size_t input, int64_t N);
 
 // Working memory, enough for any of the parts included.
 class SoftmaxScratch {

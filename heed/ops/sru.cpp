@@ -24,8 +24,7 @@ enum Input : size_t {
 };
 
 void expect_f32(const Signature& s, size_t input, const Shape& shape, const char* meaning) {
-  expect_dtype(s, input, DType::kF32, meaning);
-  expect_shape(s, input, shape, meaning);
+  expect_type(s, input, DType::kF32, shape, meaning);
 }
 
 // Checks settings and the inputs both ops have; returns the shape of h.
@@ -53,10 +52,7 @@ Shape check(const Signature& s, const SruSettings& settings) {
   expect_f32(s, kBias, {2 * D}, "bias");
   if (s.has(kC0)) expect_f32(s, kC0, {B, D}, "c0");
   if (s.has(kMask)) expect_f32(s, kMask, {B, D}, "mask");
-  if (s.has(kPadding)) {
-    expect_dtype(s, kPadding, DType::kI32, "padding");
-    expect_shape(s, kPadding, {B, T}, "padding");
-  }
+  if (s.has(kPadding)) expect_type(s, kPadding, DType::kI32, {B, T}, "padding");
   return h;
 }
 

@@ -67,6 +67,12 @@ int64_t expect_clusters(const Signature& s, size_t first, Clusters clusters) {
   return d;
 }
 
+int64_t widest_table(const Signature& s, size_t first, Clusters clusters) {
+  int64_t widest = 0;
+  for (size_t i = 0; i < clusters.tables(); ++i) widest = std::max(widest, s.in(first + i).dim(1));
+  return widest;
+}
+
 std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far, size_t tables,
                                             bool want_tables, bool want_projections) {
   std::vector<TensorType> types;
@@ -87,8 +93,7 @@ void ClusterDropout::drop(int64_t first, int64_t count, int64_t width, float* ro
 void expect_cluster_dropout(const Signature& s, size_t rng, double rate) {
   expect(rate >= 0 && rate < 1, text("dropout must be in [0, 1), it is ", rate));
   if (!s.has(rng)) return;
-  expect_dtype(s, rng, DType::kI32, "rng");
-  expect_shape(s, rng, {4}, "rng");
+  expect_type(s, rng, DType::kI32, {4}, "rng");
 }
 
 Groups Groups::carve(Carver& carver, int64_t N, Clusters clusters) {
@@ -163,8 +168,7 @@ Shape with_last(const Shape& shape, int64_t last) {
 }
 
 void expect_first(const Signature& s, size_t input) {
-  expect_dtype(s, input, DType::kI32, "the first position");
-  expect_shape(s, input, {1}, "the first position");
+  expect_type(s, input, DType::kI32, {1}, "the first position");
 }
 
 int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t T, int64_t P) {

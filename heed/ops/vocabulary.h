@@ -46,6 +46,8 @@ void expect_ascending(std::span<const int64_t> cutoffs);
 // Throws if tables and projections do not match the clusters; inputs `first` to `first` + 2 * tables() - 1
 // are the tables, then the projections. Returns d.
 int64_t expect_clusters(const Signature& s, size_t first, Clusters clusters);
+// The largest width e_i of those tables.
+int64_t widest_table(const Signature& s, size_t first, Clusters clusters);
 // The gradients of those tables and projections, empty if not wanted or absent; inputs from `so_far` on
 // are the sums they are added to, if given.
 std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far, size_t tables,
