@@ -17,6 +17,7 @@
 #include "heed/ops/ops.h"
 #include "heed/ops/softmax_loss.h"
 #include "heed/ops/softmax_part.h"
+#include "tests/support/messages.h"
 #include "tests/support/rounding.h"
 
 namespace heed {
@@ -280,12 +281,7 @@ TEST_P(Vocabulary, EmbeddingAndItsGradients) {
 }
 
 std::string error_of(Case& c) {
-  try {
-    c.run();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return test::message_of([&] { c.run(); }, test::kAnyKind);
 }
 
 TEST(Embedding, RefusesIdsAndPositionsItDoesNotHave) {

@@ -15,6 +15,7 @@
 
 #include "heed/base/files.h"
 #include "heed/base/philox.h"
+#include "tests/support/messages.h"
 
 namespace heed::store {
 namespace {
@@ -58,15 +59,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-template <class Action>
-std::string message(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string message(const std::function<void()>& action) { return test::message_of(action, test::kAnyKind); }
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

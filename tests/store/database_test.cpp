@@ -8,6 +8,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/files.h"
+#include "tests/support/messages.h"
 
 namespace heed::store {
 namespace {
@@ -16,16 +17,6 @@ int64_t count(const Database& database) {
   Statement statement(database, "SELECT count(*) FROM things");
   EXPECT_TRUE(statement.step());
   return statement.integer(0);
-}
-
-std::string failure_of(ErrorKind kind, const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-    return error.what();
-  }
-  return "";
 }
 
 TEST(Database, KeepsWhatWasWritten) {
@@ -130,31 +121,21 @@ TEST(Database, ReadersLeaveNothingBehindAndNeedNoRightToWrite) {
   EXPECT_EQ(count(Database(place / "a.db", Database::kReadOnly)), 1);
   const auto files = std::distance(std::filesystem::directory_iterator(place), {});
   EXPECT_EQ(files, 1);
-  EXPECT_NE(failure_of(ErrorKind::kSystem,
-                       [&] { Database(place / "a.db", Database::kReadOnly).execute("DELETE FROM things"); })
-                .find("readonly"),
-            std::string::npos);
-  EXPECT_NE(failure_of(ErrorKind::kSystem, [&] { Database(place / "b.db", Database::kReadOnly); }), "");
+  EXPECT_SAYS(Database(place / "a.db", Database::kReadOnly).execute("DELETE FROM things"), "readonly",
+              ErrorKind::kSystem);
+  EXPECT_NE(test::message_of([&] { Database(place / "b.db", Database::kReadOnly); }, ErrorKind::kSystem), "");
   EXPECT_FALSE(std::filesystem::exists(place / "b.db"));
 }
 
 TEST(Database, SaysWhatIsInTheWay) {
   const TemporaryFolder folder;
-  EXPECT_NE(failure_of(ErrorKind::kSystem, [&] { Database(folder / "none/a.db"); })
-                .find("unable to open database file"),
-            std::string::npos);
-  EXPECT_NE(failure_of(ErrorKind::kSystem, [&] { Database(folder.path()); }).find("unable to open"),
-            std::string::npos);
+  EXPECT_SAYS(Database(folder / "none/a.db"), "unable to open database file", ErrorKind::kSystem);
+  EXPECT_SAYS(Database(folder.path()), "unable to open", ErrorKind::kSystem);
   std::ofstream(folder / "text.db") << std::string(5000, 'x');
-  EXPECT_NE(failure_of(ErrorKind::kDamaged, [&] { Database(folder / "text.db"); })
-                .find("move it away to start a new one"),
-            std::string::npos);
+  EXPECT_SAYS(Database(folder / "text.db"), "move it away to start a new one", ErrorKind::kDamaged);
   const Database database(folder / "a.db");
-  EXPECT_NE(failure_of(ErrorKind::kDamaged, [&] { database.execute("SELECT * FROM missing"); })
-                .find("no such table"),
-            std::string::npos);
-  EXPECT_NE(failure_of(ErrorKind::kDamaged, [&] { Statement(database, "SELEKT"); }).find("syntax error"),
-            std::string::npos);
+  EXPECT_SAYS(database.execute("SELECT * FROM missing"), "no such table", ErrorKind::kDamaged);
+  EXPECT_SAYS(Statement(database, "SELEKT"), "syntax error", ErrorKind::kDamaged);
 }
 
 }  // namespace

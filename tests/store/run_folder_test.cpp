@@ -10,6 +10,7 @@
 
 #include "heed/base/files.h"
 #include "heed/store/json_file.h"
+#include "tests/support/messages.h"
 
 namespace heed::store {
 namespace {
@@ -21,12 +22,7 @@ const Json kRecord = {{"version", "0.1"}, {"seed", 7}};
 const Json kStated = {{"version", "0.1"}, {"seed", 7}, {"kind", "train"}};
 
 std::string message(const fs::path& path, const Json& config) {
-  try {
-    RunFolder(path, RunKind::kTrain, config, kRecord);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::message_of([&] { RunFolder(path, RunKind::kTrain, config, kRecord); }, test::kAnyKind);
 }
 
 bool contains(const std::string& text, const std::string& part) {

@@ -4,18 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "heed/base/error.h"
 
 namespace heed::test {
 
+inline constexpr std::optional<ErrorKind> kAnyKind = std::nullopt;
+
 // Of an error of that kind; empty if nothing is thrown.
-inline std::string message_of(const std::function<void()>& call, ErrorKind kind = ErrorKind::kUsage) {
+inline std::string message_of(const std::function<void()>& call,
+                              std::optional<ErrorKind> kind = ErrorKind::kUsage) {
   try {
     call();
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_EQ(error.kind(), kind.value_or(error.kind())) << error.what();
     return error.what();
   }
   return "";

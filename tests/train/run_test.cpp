@@ -22,6 +22,7 @@
 #include "heed/store/run_folder.h"
 #include "heed/train/corpus_tokens.h"
 #include "heed/train/tasks.h"
+#include "tests/support/messages.h"
 #include "tests/support/rounding.h"
 
 extern char** environ;
@@ -101,16 +102,6 @@ train::RunResult run(const spec::Recipe& recipe, const fs::path& text, const fs:
                      int64_t stop_after = 0, double save_seconds = 120) {
   Observer observer(stop_after);
   return run(recipe, text, folder, observer, save_seconds);
-}
-
-std::string refusal(const std::function<void()>& call, ErrorKind kind) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-    return error.what();
-  }
-  return "accepted";
 }
 
 std::string content(const fs::path& file) {
@@ -391,7 +382,7 @@ TEST(Run, OtherSettingsOrAnotherTextAreRefused) {
   const auto changed = [&](auto change) {
     spec::Recipe recipe = small_recipe();
     change(recipe);
-    return refusal([&] { run(recipe, text, to); }, ErrorKind::kUsage);
+    return test::message_of([&] { run(recipe, text, to); });
   };
   EXPECT_NE(changed([](auto& r) {
               r.training.learning_rate = 0.02;
@@ -406,9 +397,8 @@ TEST(Run, OtherSettingsOrAnotherTextAreRefused) {
     std::string wrong = right;
     wrong[wrong.size() / 2] = wrong[wrong.size() / 2] == 'a' ? 'e' : 'a';
     write(text / file, wrong);
-    EXPECT_NE(
-        refusal([&] { run(small_recipe(), text, to); }, ErrorKind::kUsage).find("begun with another text"),
-        std::string::npos)
+    EXPECT_NE(test::message_of([&] { run(small_recipe(), text, to); }).find("begun with another text"),
+              std::string::npos)
         << file;
     write(text / file, right);
   }
@@ -421,18 +411,12 @@ TEST(Run, AFolderThatCannotBeWrittenIsAnError) {
   const TemporaryFolder folder;
   const fs::path text = write_corpus(folder);
   write(folder / "file", "x");
-  EXPECT_NE(refusal([&] { run(small_recipe(), text, folder / "file" / "run"); }, ErrorKind::kUsage)
-                .find("cannot be created"),
-            std::string::npos);
-  EXPECT_NE(
-      refusal([&] { run(small_recipe(), text, "/proc/run"); }, ErrorKind::kUsage).find("cannot be created"),
-      std::string::npos);
-  EXPECT_NE(refusal([&] { run(small_recipe(), text, text); }, ErrorKind::kUsage).find("holds files"),
-            std::string::npos);
+  EXPECT_SAYS(run(small_recipe(), text, folder / "file" / "run"), "cannot be created");
+  EXPECT_SAYS(run(small_recipe(), text, "/proc/run"), "cannot be created");
+  EXPECT_SAYS(run(small_recipe(), text, text), "holds files");
   fs::create_directories(folder / "run" / "model");
   fs::create_directories(folder / "other" / "lock");
-  EXPECT_NE(refusal([&] { run(small_recipe(), text, folder / "other"); }, ErrorKind::kSystem).find("lock"),
-            std::string::npos);
+  EXPECT_SAYS(run(small_recipe(), text, folder / "other"), "lock", ErrorKind::kSystem);
 }
 
 TEST(Run, AFullDiskLeavesEarlierCheckpoints) {
@@ -448,7 +432,7 @@ TEST(Run, AFullDiskLeavesEarlierCheckpoints) {
       if (step >= full) ::setrlimit(RLIMIT_FSIZE, &small);
     };
     const std::string message =
-        refusal([&] { run(small_recipe(), text, to, observer, 0); }, ErrorKind::kSystem);
+        test::message_of([&] { run(small_recipe(), text, to, observer, 0); }, ErrorKind::kSystem);
     ::setrlimit(RLIMIT_FSIZE, &limit);
     EXPECT_NE(message.find("File too large"), std::string::npos) << message;
     const auto latest = store::latest_checkpoint(to / "checkpoints");
@@ -467,7 +451,7 @@ TEST(Run, ALossThatRisesStopsTheRun) {
   spec::Recipe recipe = small_recipe();
   recipe.training.steps = 1000, recipe.training.warmup = 50, recipe.training.learning_rate = 1e4;
   recipe.training.optimizer = "adam", recipe.training.evaluate_every = 0;
-  const std::string message = refusal([&] { run(recipe, text, to, 0, 0); }, ErrorKind::kDiverged);
+  const std::string message = test::message_of([&] { run(recipe, text, to, 0, 0); }, ErrorKind::kDiverged);
   EXPECT_NE(message.find("training: "), std::string::npos) << message;
   EXPECT_NE(message.find("smaller learning rate"), std::string::npos) << message;
   EXPECT_NE(message.find("the loss has risen from"), std::string::npos) << message;
@@ -477,12 +461,8 @@ TEST(Run, ALossThatRisesStopsTheRun) {
 TEST(Run, TextsThatAreTooShortAreRefused) {
   const TemporaryFolder folder;
   write(folder / "text" / "train.txt", "too short");
-  EXPECT_NE(refusal([&] { run(small_recipe(), folder / "text", folder / "run"); }, ErrorKind::kUsage)
-                .find("too few"),
-            std::string::npos);
-  EXPECT_NE(refusal([&] { run(small_recipe(), folder / "nothing", folder / "run"); }, ErrorKind::kUsage)
-                .find("does not exist"),
-            std::string::npos);
+  EXPECT_SAYS(run(small_recipe(), folder / "text", folder / "run"), "too few");
+  EXPECT_SAYS(run(small_recipe(), folder / "nothing", folder / "run"), "does not exist");
 }
 
 // A setting that came later has its default in runs that were begun before.
