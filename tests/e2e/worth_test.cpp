@@ -28,6 +28,24 @@ class LearningWorth : public Verbs {
   std::string command(const std::string& run, const std::string& more = "--models 14 --tokens 320") const {
     return "worth " + book() + " --space " + two_kinds() + " -o " + path(run) + " " + more;
   }
+  // Lets `whole` end, kills `cut` several times at moments that chance chooses within its time, and lets it
+  // end.
+  void expect_goes_on(const std::string& whole, const std::string& cut, uint64_t seed) const {
+    const double begin = now_seconds();
+    ASSERT_EQ(heed(whole).code, 0);
+    const auto microseconds = static_cast<int64_t>(1e6 * (now_seconds() - begin));
+    Rng rng(seed);
+    int killed = 0;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const Child child(cut, path("out"));
+      std::this_thread::sleep_for(std::chrono::microseconds(rng.below(microseconds / 3)));
+      child.send(attempt % 2 ? SIGTERM : SIGKILL);
+      killed += child.status() != 0;
+    }
+    EXPECT_GT(killed, 1);
+    const Outcome last = heed(cut);
+    ASSERT_EQ(last.code, 0) << last.output;
+  }
   Json law(const std::string& run) const { return Json::parse(content(path(run + "/law.json"))); }
 };
 
@@ -109,20 +127,7 @@ TEST_F(LearningWorth, FinalistsAreTrainedAndThePickGoesOn) {
 }
 
 TEST_F(LearningWorth, KilledAtAnyMomentEndsWithTheSameLaw) {
-  const double begin = now_seconds();
-  ASSERT_EQ(heed(command("whole")).code, 0);
-  const auto microseconds = static_cast<int64_t>(1e6 * (now_seconds() - begin));
-  Rng rng(12);
-  int killed = 0;
-  for (int attempt = 0; attempt < 5; ++attempt) {
-    const Child child(command("cut"), path("out"));
-    std::this_thread::sleep_for(std::chrono::microseconds(rng.below(microseconds / 3)));
-    child.send(attempt % 2 ? SIGTERM : SIGKILL);
-    killed += child.status() != 0;
-  }
-  EXPECT_GT(killed, 1);
-  const Outcome last = heed(command("cut"));
-  ASSERT_EQ(last.code, 0) << last.output;
+  expect_goes_on(command("whole"), command("cut"), 12);
   EXPECT_EQ(law("cut")["law"], law("whole")["law"]);
   EXPECT_EQ(law("cut")["quality"], law("whole")["quality"]);
 }
@@ -215,20 +220,7 @@ TEST_F(LearningWorth, ASearchKilledAtAnyMomentEndsWithTheSamePick) {
            " --finalists 60s -o " + path(folder) + " --profile " + profile() + " --no-baselines --keep 3";
   };
   ASSERT_EQ(heed(search("first")).code, 0);
-  const double begin = now_seconds();
-  ASSERT_EQ(heed(search("whole")).code, 0);
-  const auto microseconds = static_cast<int64_t>(1e6 * (now_seconds() - begin));
-  Rng rng(5);
-  int killed = 0;
-  for (int attempt = 0; attempt < 5; ++attempt) {
-    const Child child(search("cut"), path("out"));
-    std::this_thread::sleep_for(std::chrono::microseconds(rng.below(microseconds / 3)));
-    child.send(attempt % 2 ? SIGTERM : SIGKILL);
-    killed += child.status() != 0;
-  }
-  EXPECT_GT(killed, 1);
-  const Outcome last = heed(search("cut"));
-  ASSERT_EQ(last.code, 0) << last.output;
+  expect_goes_on(search("whole"), search("cut"), 5);
   EXPECT_EQ(content(path("cut/pick")), content(path("whole/pick")));
 }
 

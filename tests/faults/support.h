@@ -147,6 +147,14 @@ class Faults : public Verbs {
     expect_nothing_unfinished(out);
   }
 
+  // What the fault has left is whole, and the work goes on from it to the same end.
+  void expect_goes_on(Work work, const std::string& out) const {
+    expect_whole_files(out);
+    const Outcome rest = heed(command(work, out));
+    EXPECT_EQ(rest.code, 0) << rest.output;
+    expect_same_end(work, out);
+  }
+
   // Everything under its final name can be read to its end.
   void expect_whole_files(const std::string& out) const {
     std::error_code none;

@@ -177,31 +177,16 @@ class Letters : public testing::TestWithParam<Case> {
   // Runs the three segments of the form; compares losses or scores.
   void check_forward(const GraphForm& form) {
     const Case& c = GetParam();
-    auto graph = std::make_shared<graph::Graph>();
-    const model::Model model = model::build(*graph, c.spec, form);
     const bool losses = form.end() == GraphEnd::kLoss;
-    graph->mark_output(losses ? model.losses : model.scores);
-    graph->tidy();
-    graph::Variables variables;
-    graph::Program program(graph, variables);
-    model::fill_weights(*graph, model.weights, *variables.parameters, weights_for_tests(model.weights));
-    const model::InputSpans inputs(program, model.inputs);
-    const Batch batch = batch_of(model, program);
-    model::Cursor cursor(model, form, variables.states);
-    cursor.restart();
+    test::Runner runner(c.spec, form);
     const Json& answer = pytorch().answer(c.name);
     for (int64_t segment = 0; segment < kSegments; ++segment) {
       const auto tokens = tokens_of(c, segment, 0), targets = tokens_of(c, segment, 1);
-      std::copy(tokens.begin(), tokens.end(), batch.ints("tokens").begin());
-      if (losses) std::copy(targets.begin(), targets.end(), batch.ints("targets").begin());
-      cursor.prepare(inputs, form);
-      program.run();
-      cursor.advance(kLength);
+      const std::vector<float> actual = losses ? runner.run(tokens, targets) : runner.run(tokens);
       const Json& expected = answer["segments"][static_cast<size_t>(segment)];
       const std::vector<double> right = pytorch().read(expected[losses ? "losses" : "logits"]);
-      const std::span<const float> actual = program.tensor(losses ? model.losses : model.scores).floats();
       const int64_t V = c.spec.embedding.vocabulary;
-      check(losses ? std::vector<float>(actual.begin(), actual.end()) : log_softmax(actual, V),
+      check(losses ? actual : log_softmax(std::span(actual), V),
             losses ? right : log_softmax(std::span(right), V),
             text(losses ? "losses" : "scores", form.caches() ? ", cached" : "",
                  form.packs() ? ", packed" : "", ", segment ", segment));

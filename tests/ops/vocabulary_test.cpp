@@ -89,6 +89,15 @@ Ids random_ids(int64_t count, int64_t V, uint64_t seed, double ignored = 0) {
   return ids;
 }
 
+// Gradients of the losses where their mean over the targets that count is what is differentiated.
+Doubles dlosses_of_mean(const Ids& targets) {
+  double active = 0;
+  for (int32_t target : targets) active += target >= 0;
+  Doubles dlosses;
+  for (int32_t target : targets) dlosses.push_back(target >= 0 ? 1 / active : 0);
+  return dlosses;
+}
+
 // ---- the oracle
 // ---------------------------------------------------------------------------------------------------
 
@@ -415,7 +424,7 @@ TEST(SoftmaxLoss, IsOneNodeInATrainingStep) {
               .projections = {{}}};
   double active = 0, total = 0;
   for (int32_t target : targets) active += target >= 0;
-  for (int32_t target : targets) r.dlosses.push_back(target >= 0 ? 1 / active : 0);
+  r.dlosses = dlosses_of_mean(targets);
   r.run(targets);
   for (double loss : r.losses) total += loss;
   check_close(c.program->tensor(mean), {total / active}, rounding_bound(V), "mean");
@@ -463,9 +472,7 @@ TEST(SoftmaxLoss, TiedTableGetsBothGradients) {
         graph::count(*c.graph).by_kind.contains("add"));  // the embedding's gradient is added in place
     Reference r{.cutoffs = {V}, .d = D, .widths = {D}, .tables = {c.values["table"]}, .projections = {{}}};
     r.x = r.embed(ids, 2, {});
-    double active = 0;
-    for (int32_t target : targets) active += target >= 0;
-    r.dlosses.assign(size_t(N), 1 / active);
+    r.dlosses = dlosses_of_mean(targets);
     r.run(targets);
     r.embed(ids, 2, Doubles(r.dx));
     check_close(c.program->tensor(gradients.at(table)), r.dtables[0], rounding_bound(D + V + N), "dtable");
@@ -718,9 +725,7 @@ TEST(AdaptiveSoftmax, EmptyClustersAndTiedTables) {
       EXPECT_FALSE(count.by_kind.contains("add"));
       Reference r = reference_of(c, a);
       r.x = r.embed(ids, 0.5, {});
-      double active = 0;
-      for (int32_t target : targets) active += target >= 0;
-      r.dlosses.assign(size_t(N), 1 / active);
+      r.dlosses = dlosses_of_mean(targets);
       r.run(targets);
       r.embed(ids, 0.5, Doubles(r.dx));
       check_tables(c, v, gradients, r, rounding_bound(2 * a.d + a.cutoffs.back() + N));

@@ -100,6 +100,18 @@ Law other_law() {
   return law;
 }
 
+// Trained on 500,000 tokens.
+LawModel law_model(const std::string& name, const spec::Space& space, const spec::Candidate& candidate,
+                   BlockSizes& sizes) {
+  const spec::Frame& frame = candidate.frame;
+  return {.name = name,
+          .text = "",
+          .width = frame.width,
+          .vocabulary = frame.vocabulary,
+          .blocks = sizes.of(frame.width, space.model_of(candidate).blocks()),
+          .tokens = 5e5};
+}
+
 // Models of `letters` with the losses of a law, and a little noise.
 std::vector<LawModel> made_up_models(const Law& law, int64_t count, double noise) {
   const spec::Space space = [] {
@@ -112,13 +124,7 @@ std::vector<LawModel> made_up_models(const Law& law, int64_t count, double noise
   Rng rng(3);
   std::vector<LawModel> models;
   for (const spec::Candidate& candidate : designed_sample(space, costs, count, 4'000'000, 1)) {
-    LawModel model{text("m", models.size()),
-                   "",
-                   candidate.frame.width,
-                   candidate.frame.vocabulary,
-                   sizes.of(candidate.frame.width, space.model_of(candidate).blocks()),
-                   5e5,
-                   0};
+    LawModel model = law_model(text("m", models.size()), space, candidate, sizes);
     model.bits_per_byte = predicted(law, model) + noise * rng.normal();
     models.push_back(model);
   }
@@ -233,13 +239,7 @@ TEST(Valuation, SumsOfLayersAreThoseOfTheModel) {
     EXPECT_EQ(valuation->score(candidate.frame, cost.worth), valuation->score(space.model_of(candidate)));
     // Whole units are fine enough.
     BlockSizes sizes(space);
-    const LawModel model{"",
-                         "",
-                         candidate.frame.width,
-                         candidate.frame.vocabulary,
-                         sizes.of(candidate.frame.width, space.model_of(candidate).blocks()),
-                         5e5,
-                         0};
+    const LawModel model = law_model("", space, candidate, sizes);
     EXPECT_NEAR(-valuation->score(candidate.frame, cost.worth), predicted(other_law(), model), 1e-3);
   }
 }
