@@ -57,6 +57,11 @@ struct LossAverage {
   // Call after each step, `index` from 0. Throws when the average has risen far: the last checkpoint is still
   // good. `remedy` ends the message.
   void add(int64_t index, double loss, const std::string& remedy);
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    field("average", average, "of the loss over the last steps");
+    field("lowest", lowest, "that the average has been");
+  }
 };
 
 }  // namespace heed::train

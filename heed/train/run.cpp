@@ -30,8 +30,7 @@ struct Progress {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("step", step, "updates made");
-    field("average", loss.average, "of the loss over the last steps");
-    field("lowest", loss.lowest, "that the average has been");
+    loss.visit(field);
     field("best", best, "value of the metric that decides, on the valid part");
     field("best_step", best_step, "when that was");
     field("without_best", without_best, "evaluations since then");

@@ -43,8 +43,7 @@ struct SeedProgress {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("step", step, "iterations made");
-    field("average", loss.average, "of the loss over the last iterations");
-    field("lowest", loss.lowest, "that the average has been");
+    loss.visit(field);
     field("last_change", last_change, "iterations made when the string last changed");
     field("by_layer", by_layer, "the string");
     field("converged", converged, "whether the string has stayed for long enough");
