@@ -17,13 +17,12 @@ namespace fs = std::filesystem;
 class Report : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positionals("run", runs_, "folders of runs, or a device's profile");
     flags.path("o,out", out_, "file of the page");
-    flags.path("profile", profile_, "device's profile shown beside searches; the user's own if not given");
+    shown_.declare(flags);
   }
 
   void run() override {
-    const std::vector<fs::path> paths = shown_runs(runs_, profile_, "report");
+    const std::vector<fs::path> paths = shown_.paths("report");
     check_out();
     std::vector<Json> runs;
     for (const fs::path& path : paths) {
@@ -49,8 +48,8 @@ class Report : public Verb {
       throw usage_error("report: ", out_, " exists and is not a page of heed; give another file");
   }
 
-  std::vector<std::string> runs_;
-  std::string out_ = "report.html", profile_;
+  std::string out_ = "report.html";
+  ShownRuns shown_;
 };
 
 }  // namespace

@@ -15,14 +15,13 @@ namespace {
 class Serve : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positionals("run", runs_, "folders of runs, or a device's profile");
     flags.option("port", port_, "port on 127.0.0.1; 0: any free one");
-    flags.path("profile", profile_, "device's profile shown beside searches; the user's own if not given");
+    shown_.declare(flags);
   }
 
   void run() override {
     if (port_ < 0 || port_ > 65535) throw usage_error("serve: --port is ", port_, "; it must be 0 to 65535");
-    const auto runs = shown_runs(runs_, profile_, "serve");
+    const auto runs = shown_.paths("serve");
     const StopSignals signals;
     const serve::Server server(runs, version(), static_cast<int>(port_));
     std::printf("http://127.0.0.1:%d/ shows %zu %s, live; Ctrl-C ends it\n", server.port(), runs.size(),
@@ -32,9 +31,8 @@ class Serve : public Verb {
   }
 
  private:
-  std::vector<std::string> runs_;
-  std::string profile_;
   int64_t port_ = 8123;
+  ShownRuns shown_;
 };
 
 }  // namespace
