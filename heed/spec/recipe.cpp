@@ -111,14 +111,6 @@ Recipe load_recipe(const std::string& name_or_path) {
   return recipe;
 }
 
-std::vector<std::string> recipe_names() {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (const auto& file : fs::directory_iterator(recipes_folder(), error)) {
-    if (file.path().extension() == ".json") names.push_back(file.path().stem());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> recipe_names() { return names_in(recipes_folder(), ".json"); }
 
 }  // namespace heed::spec

@@ -253,14 +253,6 @@ Space load_space(const std::string& name_or_path, const std::string& genes) {
   return space;
 }
 
-std::vector<std::string> space_names() {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(spaces_folder(), ignored)) {
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> space_names() { return names_in(spaces_folder(), ".toml"); }
 
 }  // namespace heed::spec
