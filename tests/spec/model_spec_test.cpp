@@ -96,13 +96,16 @@ TEST(ModelSpec, CutoffsBeyondTheVocabularyAreDropped) {
   EXPECT_EQ(spec.cluster_width(2), 768 / 16);
 }
 
+template <class Spec>
+void spoiled_says(const std::function<void(Spec&)>& spoil, const char* part) {
+  Spec spec;
+  validate(spec);
+  spoil(spec);
+  EXPECT_SAYS(validate(spec), part);
+}
+
 TEST(TrainingSpecErrors, EachRule) {
-  const auto says = [](const std::function<void(TrainingSpec&)>& spoil, const char* part) {
-    TrainingSpec spec;
-    validate(spec);
-    spoil(spec);
-    EXPECT_SAYS(validate(spec), part);
-  };
+  const auto says = spoiled_says<TrainingSpec>;
   using S = TrainingSpec;
   says([](S& s) { s.batch = 0; }, "training: batch is 0");
   says([](S& s) { s.chunks = 3; }, "chunks is 3; it must be a divisor of the batch");
@@ -121,12 +124,7 @@ TEST(TrainingSpecErrors, EachRule) {
 }
 
 TEST(EvaluationSpecErrors, EachRule) {
-  const auto says = [](const std::function<void(EvaluationSpec&)>& spoil, const char* part) {
-    EvaluationSpec spec;
-    validate(spec);
-    spoil(spec);
-    EXPECT_SAYS(validate(spec), part);
-  };
+  const auto says = spoiled_says<EvaluationSpec>;
   using S = EvaluationSpec;
   says([](S& s) { s.batch = 0; }, "evaluation: batch is 0");
   says([](S& s) { s.length = -2; }, "length is -2");

@@ -109,28 +109,30 @@ TEST(Space, GenesReplaceThoseOfTheFile) {
 
 TEST(Space, RefusesWhatMakesNoModels) {
   const auto refused = [](const std::string& toml) { return message_of([&] { read(toml); }); };
+  const std::pair<const char*, const char*> rules[] = {
+      {"[gene]\n", "t: unknown key 'gene'; did you mean 'genes'?"},
+      {"[genes]\nlayer = []\n", "t: genes: layer must be a list of letters such as [\"sf\", \"f\"]"},
+      {"[genes]\nwith = 8\n", "t: genes: unknown key 'with'; did you mean 'width'?"},
+      {"[genes]\nwidth = []\n", "t: genes: width has no values"},
+      {"[genes]\nwidth = [16, 16]\n", "t: genes: width names a value twice"},
+      {"[genes]\nwidth = 1.5\n", "t: genes: width must be a whole number, it is 1.5"},
+      {"[genes]\nwidth = {from = 8, to = 4}\n",
+       "t: genes: width: from 8 to 4 by 1 is not a range of 1 to 4096 values"},
+      {"[genes]\nwidth = {from = 8, until = 4}\n",
+       "t: genes: width: unknown key 'until'; a range has from, to and step"},
+      {"[genes]\nwidth = {to = 4}\n", "t: genes: width: a range needs from and to"},
+      {"[genes]\nlayers = 0\n", "t: genes: layers: 0 is less than 1"},
+      {"[genes]\ninner = 64\n[limits]\ninner_over_width = 2\n",
+       "t is empty: no inner width is at least 2 times a width, or no number of heads divides one"},
+      {"[limits]\nleast_decoder = 9\nmost_decoder = 3\n",
+       "t: limits: least_decoder 9 is more than most_decoder 3"},
+      {"[=]\n", "t: not TOML: it breaks the syntax"},
+      {"[genes]\nwidth = {from = 0, to = 9223372036854775807, step = 9223372036854775807}\n",
+       "t: genes: width: 0 is less than 1"},
+  };
+  for (const auto& [toml, message] : rules) EXPECT_EQ(refused(toml), message) << toml;
   EXPECT_EQ(refused("[genes]\nwidth = [16").substr(0, 28), "t: not TOML from line 2 on: ");
-  EXPECT_EQ(refused("[gene]\n"), "t: unknown key 'gene'; did you mean 'genes'?");
-  EXPECT_EQ(refused("[genes]\nlayer = []\n"),
-            "t: genes: layer must be a list of letters such as [\"sf\", \"f\"]");
-  EXPECT_EQ(refused("[genes]\nwith = 8\n"), "t: genes: unknown key 'with'; did you mean 'width'?");
-  EXPECT_EQ(refused("[genes]\nwidth = []\n"), "t: genes: width has no values");
-  EXPECT_EQ(refused("[genes]\nwidth = [16, 16]\n"), "t: genes: width names a value twice");
-  EXPECT_EQ(refused("[genes]\nwidth = 1.5\n"), "t: genes: width must be a whole number, it is 1.5");
-  EXPECT_EQ(refused("[genes]\nwidth = {from = 8, to = 4}\n"),
-            "t: genes: width: from 8 to 4 by 1 is not a range of 1 to 4096 values");
-  EXPECT_EQ(refused("[genes]\nwidth = {from = 8, until = 4}\n"),
-            "t: genes: width: unknown key 'until'; a range has from, to and step");
-  EXPECT_EQ(refused("[genes]\nwidth = {to = 4}\n"), "t: genes: width: a range needs from and to");
-  EXPECT_EQ(refused("[genes]\nlayers = 0\n"), "t: genes: layers: 0 is less than 1");
-  EXPECT_EQ(refused("[genes]\ninner = 64\n[limits]\ninner_over_width = 2\n"),
-            "t is empty: no inner width is at least 2 times a width, or no number of heads divides one");
-  EXPECT_EQ(refused("[limits]\nleast_decoder = 9\nmost_decoder = 3\n"),
-            "t: limits: least_decoder 9 is more than most_decoder 3");
   EXPECT_NE(refused("[genes]\nlayer = [\"sx\"]\n").find("x"), std::string::npos);
-  EXPECT_EQ(refused("[=]\n"), "t: not TOML: it breaks the syntax");
-  EXPECT_EQ(refused("[genes]\nwidth = {from = 0, to = 9223372036854775807, step = 9223372036854775807}\n"),
-            "t: genes: width: 0 is less than 1");
   EXPECT_EQ(message_of([] {
               read_space({{"length", UINT64_MAX}}, "t");
             }),
