@@ -15,6 +15,10 @@ int64_t kib_of(const std::string& folder) {
 
 class DiskFull : public Faults {
  protected:
+  void SetUp() override {
+    HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
+  }
+
   // At `sizes` sizes from nearly nothing to a little more than what is left in the end.
   void fills_up_in(Work work, int sizes) const {
     do_whole(work);
@@ -37,29 +41,13 @@ class DiskFull : public Faults {
   }
 };
 
-TEST_F(DiskFull, WhileTraining) {
-  HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kTrain, rounds(4));
-}
-
-TEST_F(DiskFull, WhileSearching) {
-  HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kSearch, rounds(4));
-}
-
-TEST_F(DiskFull, WhileSearchingWithASupernet) {
-  HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kSupernet, rounds(2));
-}
-
-TEST_F(DiskFull, WhileRanking) {
-  HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
-  fills_up_in(Work::kRank, rounds(6));
-}
+TEST_F(DiskFull, WhileTraining) { fills_up_in(Work::kTrain, rounds(4)); }
+TEST_F(DiskFull, WhileSearching) { fills_up_in(Work::kSearch, rounds(4)); }
+TEST_F(DiskFull, WhileSearchingWithASupernet) { fills_up_in(Work::kSupernet, rounds(2)); }
+TEST_F(DiskFull, WhileRanking) { fills_up_in(Work::kRank, rounds(6)); }
 
 // The disk of the profile only: what was measured stays, and the search goes on from it.
 TEST_F(DiskFull, UnderTheProfile) {
-  HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
   const SmallDisk disk(path("disk"), 100);
   const std::string search = "search " + space() + " --keep 2 --no-baselines --threads 1 --profile " +
                              path("disk/p.db") + " -o " + path("run");
@@ -78,7 +66,6 @@ TEST_F(DiskFull, UnderTheProfile) {
 
 // A page that cannot be written leaves the one of before.
 TEST_F(DiskFull, UnderTheReport) {
-  HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
   const std::string run = trained();
   const SmallDisk disk(path("disk"), kPlenty);
   const std::string report =
@@ -97,7 +84,6 @@ TEST_F(DiskFull, UnderTheReport) {
 
 // Scoring and writing text need no disk, but for the tokens of the text.
 TEST_F(DiskFull, UnderTheTokensOfAnEvaluation) {
-  HEED_NEEDS(SmallDisk::possible(), "a disk of its own: this needs the right to mount");
   const std::string run = trained();
   const SmallDisk disk(path("disk"), 4);
   const std::string eval = "eval " + run + " --part train --max-tokens 200 --data " + text() + " --threads 1";
