@@ -33,23 +33,10 @@ void check_tokenizer(const data::TokenizerSpec& spec, std::string_view input, si
 HEED_FUZZ_TARGET(input) {
   if (input.empty()) return;
   const size_t wanted = static_cast<uint8_t>(input[0]) % (input.size() + 1);
+  static const data::TokenizerSpec specs[] = {
+      {"bytes", 0, "keep"},      {"words", 0, "keep"},      {"words", 5, "keep"},     {"lm1b", 0, "keep"},
+      {"characters", 0, "keep"}, {"characters", 0, "drop"}, {"characters", 0, "eos"}, {"bpe", 259, "keep"},
+  };
   // One of them at a time: each run is short then.
-  switch (wanted % 8) {
-    case 0:
-      return check_tokenizer({"bytes", 0, "keep"}, input, wanted);
-    case 1:
-      return check_tokenizer({"words", 0, "keep"}, input, wanted);
-    case 2:
-      return check_tokenizer({"words", 5, "keep"}, input, wanted);
-    case 3:
-      return check_tokenizer({"lm1b", 0, "keep"}, input, wanted);
-    case 4:
-      return check_tokenizer({"characters", 0, "keep"}, input, wanted);
-    case 5:
-      return check_tokenizer({"characters", 0, "drop"}, input, wanted);
-    case 6:
-      return check_tokenizer({"characters", 0, "eos"}, input, wanted);
-    default:
-      return check_tokenizer({"bpe", 259, "keep"}, input, wanted);
-  }
+  check_tokenizer(specs[wanted % std::size(specs)], input, wanted);
 }
