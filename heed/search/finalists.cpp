@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <optional>
 #include <set>
 
+#include "heed/base/clock.h"
 #include "heed/base/threads.h"
 #include "heed/measure/timing.h"
 #include "heed/search/strategies/exact.h"
@@ -21,6 +24,8 @@ constexpr int64_t kLeastUpdates = 80;
 // A quarter of a short training would be over before anything is learned.
 constexpr double kLeastSeconds = 300, kMostSeconds = 600;
 constexpr double kLeastToFit = 300;
+// Enough to know how long one takes.
+constexpr int64_t kPaceUpdates = 8;
 
 // The recommended model is among those reported, even if another is predicted to be better in everything.
 void recommend(const FoundModel& best, Objective objective, SearchResult& result) {
@@ -51,6 +56,30 @@ fs::path begun_training(const fs::path& recipe_file) {
   return {};
 }
 
+// The wall time of each round. Kept, so that a search that is resumed decides the same.
+class Rounds {
+ public:
+  explicit Rounds(const fs::path& folder) : file_(folder / "rounds.json") {
+    if (fs::exists(file_)) seconds_ = store::read_json_object(file_).value("seconds", seconds_);
+  }
+
+  // The next round; its time, which for a round that was finished earlier is what it took then.
+  double run(const std::function<void()>& round) {
+    const double begin = now_seconds();
+    round();
+    if (next_ == seconds_.size()) {
+      seconds_.push_back(now_seconds() - begin);
+      store::write_json_object(file_, {{"seconds", seconds_}});
+    }
+    return seconds_[next_++];
+  }
+
+ private:
+  fs::path file_;
+  std::vector<double> seconds_;
+  size_t next_ = 0;
+};
+
 class FinalistTraining {
  public:
   FinalistTraining(const SearchRequest& request, const std::vector<Evaluated>& candidates, double peak,
@@ -70,14 +99,22 @@ class FinalistTraining {
   // The best finalist; null if there are fewer than two to choose from.
   const FoundModel* best() {
     if (finalists_.size() < 2) return nullptr;
-    budget_ = request_.finalists.value_or(usual_finalists(seconds_)) * thread_count();
-    update_ = seconds_ * thread_count() / static_cast<double>(steps_);
-    const Halving plan = plan_halving(finalists_.size(), steps_, update_, budget_);
+    rest_ = request_.finalists.value_or(usual_finalists(seconds_));
+    fs::create_directories(finalists_folder(request_.folder));
+    rounds_.emplace(finalists_folder(request_.folder));
+    double largest = 0;
+    for (const Finalist& finalist : finalists_) largest = std::max(largest, finalist.work());
+    seconds_per_work_ = seconds_ * thread_count() / (largest * static_cast<double>(steps_));
+    learn_pace();
+    const Halving plan = plan_halving(finalists_.size(), steps_, pace_of(finalists_.size()), rest_);
     size_t left = plan.models;
     int64_t reached = 0;
     for (int64_t rounds = plan.rounds(); rounds > 0 && reached < steps_; --rounds, left /= 2) {
-      reached = next_stop(left, rounds, reached, steps_, update_, rest());
-      train(0, left, reached);
+      reached = next_stop(left, rounds, reached, steps_, pace_of(left), rest_);
+      std::vector<Finalist*> models;
+      for (size_t i = 0; i < left; ++i) models.push_back(&finalists_[i]);
+      train(models, reached);
+      best_first();
     }
     if (reached == 0) return nullptr;
     use_rest(reached);
@@ -89,36 +126,54 @@ class FinalistTraining {
     FoundModel* model;
     int64_t reached = 0;  // updates
     double seconds = 0;   // of one thread
+    double work() const { return static_cast<double>(model->predicted.cost.total); }
   };
 
-  double rest() const {
-    double rest = budget_;
-    for (const Finalist& finalist : finalists_) rest -= finalist.seconds;
-    return rest;
+  // The most promising and the largest make a few updates, to know how long they take here.
+  void learn_pace() {
+    const auto largest =
+        std::ranges::max_element(finalists_.begin() + 1, finalists_.end(), {}, &Finalist::work);
+    train({&finalists_.front(), &*largest}, std::min(kPaceUpdates, steps_));
   }
 
-  // Trains some of the finalists until an update; afterwards the best stand first.
-  void train(size_t first, size_t count, int64_t stop) {
+  TrainingPace pace_of(size_t first) const {
+    double work = 0;
+    for (size_t i = 0; i < first; ++i) work += finalists_[i].work();
+    return {seconds_per_work_ * work / static_cast<double>(first), start_,
+            static_cast<size_t>(thread_count())};
+  }
+
+  // Trains some of the finalists until an update.
+  void train(const std::vector<Finalist*>& finalists, int64_t stop) {
     std::vector<ShortTraining> models;
-    for (size_t i = first; i < first + count; ++i) {
-      const FoundModel& model = *finalists_[i].model;
+    for (const Finalist* finalist : finalists) {
+      const FoundModel& model = *finalist->model;
       ShortTraining& next = models.emplace_back();
       next.name = model.name;
       next.recipe = request_.space.recipe_of(model.predicted.candidate);
-      next.work = static_cast<double>(model.predicted.cost.total);
+      next.work = finalist->work() * static_cast<double>(stop - finalist->reached);
       next.stop_after = stop;
     }
-    train_shortly(models, request_.sample.data, finalists_folder(request_.folder), request_.record, {},
-                  observer_);
-    // What follows is planned by the time that this really took, which the runs have recorded.
-    update_ = 0;
-    for (size_t i = 0; i < count; ++i) {
-      Finalist& finalist = finalists_[first + i];
-      finalist.model->trained = models[i].moments;
-      finalist.reached = stop;
-      finalist.seconds = models[i].seconds;
-      update_ += models[i].seconds / static_cast<double>(stop) / static_cast<double>(count);
+    const double wall = rounds_->run([&] {
+      train_shortly(models, request_.sample.data, finalists_folder(request_.folder), request_.record, {},
+                    observer_);
+    });
+    rest_ -= wall;
+    // What follows is planned by the time that this really took.
+    double work = 0, seconds = 0;
+    for (size_t i = 0; i < models.size(); ++i) {
+      work += models[i].work;
+      seconds += models[i].seconds - finalists[i]->seconds;
+      finalists[i]->model->trained = models[i].moments;
+      finalists[i]->reached = stop;
+      finalists[i]->seconds = models[i].seconds;
     }
+    const auto count = static_cast<double>(models.size());
+    if (seconds > 0) seconds_per_work_ = seconds / work;  // 0 if all of them diverged
+    start_ = std::max(0.0, wall * std::min<double>(thread_count(), count) - seconds) / count;
+  }
+
+  void best_first() {
     std::ranges::stable_sort(finalists_, [](const Finalist& a, const Finalist& b) {
       if (a.reached != b.reached) return a.reached > b.reached;
       const auto loss = [](const Finalist& f) {
@@ -131,16 +186,18 @@ class FinalistTraining {
   // With time left, those that were stopped go on, the best first.
   void use_rest(int64_t stop) {
     for (;;) {
-      size_t first = 0, count = 0;
-      while (first < finalists_.size() && finalists_[first].reached == stop) ++first;
+      std::vector<Finalist*> models;
       double seconds = 0;
-      for (; first + count < finalists_.size() && count < static_cast<size_t>(thread_count()); ++count) {
-        const double more = update_ * static_cast<double>(stop - finalists_[first + count].reached);
-        if (seconds + more > rest()) break;
-        seconds += more;
+      for (Finalist& finalist : finalists_) {
+        if (finalist.reached == stop) continue;
+        const double work = finalist.work() * static_cast<double>(stop - finalist.reached);
+        seconds = std::max(seconds, start_ + seconds_per_work_ * work);
+        if (seconds > rest_ || models.size() == static_cast<size_t>(thread_count())) break;
+        models.push_back(&finalist);
       }
-      if (count == 0) return;
-      train(first, count, stop);
+      if (models.empty()) return;
+      train(models, stop);
+      best_first();
     }
   }
 
@@ -148,8 +205,11 @@ class FinalistTraining {
   ShortTrainingObserver& observer_;
   const int64_t steps_;
   std::vector<Finalist> finalists_;  // the best first
-  double seconds_ = 0;               // for the whole training of the largest, with all threads
-  double budget_ = 0, update_ = 0;   // seconds of single threads: in all, and for an update
+  std::optional<Rounds> rounds_;
+  double seconds_ = 0;  // for the whole training of the largest, with all threads
+  double rest_ = 0;     // of the time
+  double seconds_per_work_ = 0,
+         start_ = 0;  // of one thread: for an update of a parameter; as in TrainingPace
 };
 
 }  // namespace
@@ -199,17 +259,21 @@ double usual_fit(double seconds) {
 
 int64_t Halving::rounds() const { return models < 2 ? 0 : std::bit_width(models) - 1; }
 
-Halving plan_halving(size_t candidates, int64_t steps, double update, double budget) {
+Halving plan_halving(size_t candidates, int64_t steps, const TrainingPace& pace, double budget) {
   const int64_t least = std::min(kLeastUpdates, steps);
   for (Halving plan{candidates}; plan.models >= 2; --plan.models) {
-    if (plan.models == 2 || next_stop(plan.models, plan.rounds(), 0, steps, update, budget) >= least)
+    if (plan.models == 2 || next_stop(plan.models, plan.rounds(), 0, steps, pace, budget) >= least)
       return plan;
   }
   return {};
 }
 
-int64_t next_stop(size_t left, int64_t rounds, int64_t reached, int64_t steps, double update, double budget) {
-  const double updates = budget / static_cast<double>(rounds) / static_cast<double>(left) / update;
+int64_t next_stop(size_t left, int64_t rounds, int64_t reached, int64_t steps, const TrainingPace& pace,
+                  double budget) {
+  const auto turns = static_cast<double>((left + pace.at_once - 1) / pace.at_once);
+  // Half of the models begin the next round, and so on: less than twice as many begin in all.
+  const double starts = (rounds > 1 ? 2 : 1) * turns * pace.start;
+  const double updates = (budget - starts) / static_cast<double>(rounds) / turns / pace.update;
   const double rest = static_cast<double>(steps - reached);
   return reached + std::max<int64_t>(1, static_cast<int64_t>(std::min(updates, rest)));
 }

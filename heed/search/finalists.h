@@ -23,18 +23,25 @@ double usual_finalists(double seconds);
 // little for that.
 double usual_fit(double seconds);
 
+// How fast some models train, each on one thread: mean seconds for an update, and for what a model does
+// besides in each round (reading, evaluating, saving).
+struct TrainingPace {
+  double update = 0, start = 0;
+  size_t at_once = 1;
+};
+
 // Successive halving: every round has the same time; after each the better half goes on. Time that is left at
 // the end goes to those that were stopped.
 struct Halving {
   size_t models = 0;
   int64_t rounds() const;
 };
-// As many of the candidates as can be trained for long enough in the first round. `update`: seconds of one
-// thread for an update of a model; `budget`: seconds of all threads together.
-Halving plan_halving(size_t candidates, int64_t steps, double update, double budget);
+// As many of the candidates as can be trained for long enough in the first round. `budget`: seconds.
+Halving plan_halving(size_t candidates, int64_t steps, const TrainingPace& pace, double budget);
 // The update after which the next round stops, with `left` models that are at update `reached`. `rounds`:
 // left with this one; `budget`: what is left.
-int64_t next_stop(size_t left, int64_t rounds, int64_t reached, int64_t steps, double update, double budget);
+int64_t next_stop(size_t left, int64_t rounds, int64_t reached, int64_t steps, const TrainingPace& pace,
+                  double budget);
 
 // Trains the models of the result among `candidates` in folder/finalists, fills in what they reached, and
 // recommends the best. The first is the most promising. `peak`: operations per second of this device.

@@ -160,19 +160,23 @@ void compare(const MeasuringTools& tools, const measure::DeviceProfile& profile,
     next.stop_after =
         pick->trained.empty() ? training.steps : pick->trained.back().tokens / tokens_per_update(training);
   }
-  // As many as there is time for, by the time that those before took; the pick was trained within another's.
-  const auto affordable = [&](const ShortTraining& next) {
-    double seconds = 0, work = 0;
-    for (const ShortTraining& model : models) {
-      if (model.moments.empty() || &model == &models.front()) continue;
-      seconds += model.seconds, work += model.work;
-    }
-    const double usual =
-        work > 0 ? seconds / work : thread_count() * measure::training_seconds(1, profile.peak_flops());
-    return next.name == pick->name || seconds + next.work * usual <= request.compare * thread_count();
+  const auto train = [&](std::vector<ShortTraining>& some, const auto& wants) {
+    train_shortly(some, request.sample.data, finalists_folder(request.folder), request.record, wants,
+                  tools.observer);
   };
-  train_shortly(models, request.sample.data, finalists_folder(request.folder), request.record, affordable,
-                tools.observer);
+  // The pick was trained within another's time, and tells how long the others take.
+  std::vector<ShortTraining> pick_alone = {models.front()};
+  train(pick_alone, nullptr);
+  models.front() = pick_alone.front();
+  const double pace = pick_alone.front().seconds / pick_alone.front().work;
+  const auto affordable = [&](const ShortTraining& next) {
+    double seconds = 0;
+    for (const ShortTraining& model : models) {
+      if (!model.moments.empty() && model.name != pick->name) seconds += model.seconds;
+    }
+    return next.name == pick->name || seconds / thread_count() + next.work * pace <= request.compare;
+  };
+  train(models, affordable);
   for (size_t i = 0; i < all.size(); ++i) all[i]->trained = models[i].moments;
 }
 

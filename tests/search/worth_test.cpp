@@ -273,32 +273,44 @@ TEST(Finalists, AreHalvedWithinTheirTime) {
     std::vector<int64_t> stops;
     double seconds = 0;
   };
-  const auto course = [](size_t candidates, int64_t steps, double update, double budget) {
-    const Halving plan = plan_halving(candidates, steps, update, budget);
+  const auto course = [](size_t candidates, int64_t steps, const TrainingPace& pace, double budget) {
+    const Halving plan = plan_halving(candidates, steps, pace, budget);
     Course all;
     size_t left = plan.models;
     int64_t reached = 0;
     for (int64_t rounds = plan.rounds(); rounds > 0 && reached < steps; --rounds, left /= 2) {
-      const int64_t stop = next_stop(left, rounds, reached, steps, update, budget - all.seconds);
-      all.seconds += static_cast<double>(left) * update * static_cast<double>(stop - reached);
+      const int64_t stop = next_stop(left, rounds, reached, steps, pace, budget - all.seconds);
+      const size_t turns = (left + pace.at_once - 1) / pace.at_once;
+      all.seconds +=
+          static_cast<double>(turns) * (pace.start + pace.update * static_cast<double>(stop - reached));
       all.stops.push_back(reached = stop);
     }
     return all;
   };
-  EXPECT_EQ(course(8, 1000, 1, 2400).stops, (std::vector<int64_t>{100, 300, 700}));
+  const TrainingPace second{1, 0};
+  EXPECT_EQ(course(8, 1000, second, 2400).stops, (std::vector<int64_t>{100, 300, 700}));
   // Time that is left over goes to the later rounds, and no model is trained longer than it should be.
-  EXPECT_EQ(course(8, 1000, 1, 12000).stops, (std::vector<int64_t>{500, 1000}));
-  EXPECT_EQ(course(8, 1000, 1, 1e9).stops, (std::vector<int64_t>{1000}));
+  EXPECT_EQ(course(8, 1000, second, 12000).stops, (std::vector<int64_t>{500, 1000}));
+  EXPECT_EQ(course(8, 1000, second, 1e9).stops, (std::vector<int64_t>{1000}));
   // With little time rather fewer models than too few updates.
-  EXPECT_EQ(plan_halving(8, 1000, 1, 2400).models, 8u);
-  EXPECT_EQ(plan_halving(8, 1000, 1, 1200).models, 7u);
-  EXPECT_EQ(plan_halving(8, 1000, 1, 600).models, 3u);
-  EXPECT_EQ(plan_halving(8, 1000, 1, 10).models, 2u);
-  for (const double budget : {50., 300., 777., 3000.}) {
-    for (const size_t candidates : {2, 3, 5, 8})
-      EXPECT_LE(course(candidates, 300, 1, budget).seconds, budget) << budget;
+  EXPECT_EQ(plan_halving(8, 1000, second, 2400).models, 8u);
+  EXPECT_EQ(plan_halving(8, 1000, second, 1200).models, 7u);
+  EXPECT_EQ(plan_halving(8, 1000, second, 600).models, 3u);
+  EXPECT_EQ(plan_halving(8, 1000, second, 10).models, 2u);
+  EXPECT_EQ(plan_halving(8, 1000, {1, 40}, 2400).models, 7u);
+  // Two at once: three take as long as four.
+  EXPECT_EQ(course(8, 1000, {1, 0, 2}, 1200).stops, course(8, 1000, second, 2400).stops);
+  EXPECT_EQ(course(3, 1000, {1, 0, 2}, 600).stops, (std::vector<int64_t>{300}));
+  for (const double start : {0., 3., 10.}) {
+    for (const double budget : {50., 300., 777., 3000.}) {
+      for (const size_t candidates : {2, 3, 5, 8}) {
+        for (const size_t at_once : {1, 2})
+          EXPECT_LE(course(candidates, 300, {1, start, at_once}, budget).seconds, budget)
+              << budget << " " << start;
+      }
+    }
   }
-  EXPECT_EQ(plan_halving(1, 300, 1, 100).models, 0u);
+  EXPECT_EQ(plan_halving(1, 300, second, 100).models, 0u);
 }
 
 }  // namespace
