@@ -184,17 +184,8 @@ class Search : public Verb {
     for (const auto& m : r.models) print_row(m, by_law);
     if (!r.baselines.empty()) std::printf("\n");
     for (const auto& m : r.baselines) print_row(m, by_law);
-    for (const auto& b : r.baselines) {
-      const search::FoundModel* rival = nullptr;
-      for (const auto& m : r.models) {
-        if (m.predicted.score >= b.predicted.score && (!rival || m.measured.median < rival->measured.median))
-          rival = &m;
-      }
-      if (rival)
-        std::printf("%s is as good as %s by %s: %.2fx faster, %.2fx smaller\n", rival->name.c_str(),
-                    b.name.c_str(), request_.proxy.c_str(), b.measured.median / rival->measured.median,
-                    static_cast<double>(b.planned) / static_cast<double>(rival->planned));
-    }
+    // A law is fitted to short trainings, and says little of models that need long ones.
+    if (!by_law) print_gains(r);
     print_finalists(r);
     print_rivals(r);
     for (const auto& m : r.dominated)
@@ -218,6 +209,21 @@ class Search : public Verb {
                 took("finalists", r.seconds_train).c_str(), took("comparison", r.seconds_compare).c_str(),
                 out_.c_str(), r.models.empty() ? "" : ", models/, pick");
     if (!r.models.empty()) std::printf("next: heed train %s/pick --data TEXT -o RUN\n", out_.c_str());
+  }
+
+  // How much faster and smaller models are that are as good as the baselines.
+  void print_gains(const search::SearchResult& r) const {
+    for (const auto& b : r.baselines) {
+      const search::FoundModel* rival = nullptr;
+      for (const auto& m : r.models) {
+        if (m.predicted.score >= b.predicted.score && (!rival || m.measured.median < rival->measured.median))
+          rival = &m;
+      }
+      if (rival)
+        std::printf("%s is as good as %s by %s: %.2fx faster, %.2fx smaller\n", rival->name.c_str(),
+                    b.name.c_str(), request_.proxy.c_str(), b.measured.median / rival->measured.median,
+                    static_cast<double>(b.planned) / static_cast<double>(rival->planned));
+    }
   }
 
   // What finalists were predicted to reach after the whole training, and what they have reached in a part of
