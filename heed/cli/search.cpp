@@ -44,11 +44,13 @@ class Search : public Verb {
     declare_genes(flags, genes_);
     flags.seconds("max-latency", latency_, "for a prompt of the space's length, such as 20ms");
     flags.seconds("max-step-latency", step_, "for one more token after it, such as 2ms");
+    flags.seconds("max-first-token", first_token_,
+                  "from loading the model to the end of the prompt, such as 50ms");
     flags.bytes("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
     flags.bytes("max-file", file_, "file size of the weights in f32, such as 16MiB");
     flags.option("max-parameters", parameters_, "in total, such as 12M");
-    flags.option("objective", objective_, "the latency that models should be low in: prompt or step",
-                 check_objective);
+    flags.option("objective", objective_,
+                 "the latency that models should be low in: prompt, step or first-token", check_objective);
     flags.option("strategy", request_.strategy, search::strategies().names(), check_strategy);
     flags.option("proxy", request_.proxy,
                  text("score that estimates quality: ", search::proxies().names(), "; if not given, ",
@@ -91,6 +93,7 @@ class Search : public Verb {
     request_.space = spec::load_space(space_, genes_);
     if (latency_) request_.limits.latency = *latency_;
     if (step_) request_.limits.step = *step_;
+    if (first_token_) request_.limits.first_token = *first_token_;
     if (memory_) request_.limits.memory = *memory_;
     if (file_) request_.limits.file = *file_;
     request_.objective = enum_from_name<search::Objective>(objective_);
@@ -179,8 +182,8 @@ class Search : public Verb {
                   r.frontier);
     }
     const bool by_law = search::proxies().find(request_.proxy).by_law;
-    std::printf("%-24s %10s %10s %10s %10s %10s  %s\n", "model", by_law ? "bits/byte" : "decoder",
-                "predicted", "measured", "step", "memory", "blocks");
+    std::printf("%-24s %10s %10s %10s %10s %11s %10s  %s\n", "model", by_law ? "bits/byte" : "decoder",
+                "predicted", "measured", "step", "first token", "memory", "blocks");
     for (const auto& m : r.models) print_row(m, by_law);
     if (!r.baselines.empty()) std::printf("\n");
     for (const auto& m : r.baselines) print_row(m, by_law);
@@ -199,6 +202,9 @@ class Search : public Verb {
           m.measured.median > request_.limits.latency ? "latency"
           : m.measured_step.median > request_.limits.step
               ? text("the latency of a step, which took ", format_seconds(m.measured_step.median)).c_str()
+          : m.first_token().median > request_.limits.first_token
+              ? text("the time to the first token, which took ", format_seconds(m.first_token().median))
+                    .c_str()
               : "memory");
     const auto took = [](const char* what, double seconds) {
       return seconds < 0.01 ? "" : text(", ", what, " ", format_seconds(seconds));
@@ -288,14 +294,15 @@ class Search : public Verb {
     const double predicted = m.predicted.cost.latency;
     const std::string quality =
         by_law ? bits(-m.predicted.score) : format_count(static_cast<double>(m.predicted.cost.decoder));
-    std::printf("%-24s %10s %10s %10s %10s %10s  %s\n", name.c_str(), quality.c_str(),
+    std::printf("%-24s %10s %10s %10s %10s %11s %10s  %s\n", name.c_str(), quality.c_str(),
                 predicted > 0 ? format_seconds(predicted).c_str() : "-",
                 format_seconds(m.measured.median).c_str(), format_seconds(m.measured_step.median).c_str(),
-                format_bytes(m.planned).c_str(), describe_blocks(m.model).c_str());
+                format_seconds(m.first_token().median).c_str(), format_bytes(m.planned).c_str(),
+                describe_blocks(m.model).c_str());
   }
 
   std::string space_, genes_, out_, profile_, objective_ = enum_name(search::Objective::kPrompt);
-  std::optional<double> latency_, step_;
+  std::optional<double> latency_, step_, first_token_;
   std::optional<int64_t> memory_, parameters_, file_;
   search::SearchRequest request_;
   StrategyFlags strategy_flags_;

@@ -89,6 +89,10 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
     database.execute(
         "CREATE TABLE IF NOT EXISTS peaks (device INTEGER PRIMARY KEY REFERENCES devices(id), flops REAL NOT "
         "NULL)");
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS load_paces (device INTEGER PRIMARY KEY REFERENCES devices(id), fixed "
+        "REAL NOT "
+        "NULL, block REAL NOT NULL, byte REAL NOT NULL)");
     store::Statement(database, "INSERT OR IGNORE INTO devices (fingerprint, description) VALUES (?, ?)")
         .with(std::string_view(device.fingerprint()), std::string_view(to_json(device).dump()))
         .run();
@@ -97,6 +101,8 @@ DeviceProfile::DeviceProfile(const store::Database& database, const Device& devi
   id.with(std::string_view(device.fingerprint())).step();
   device_ = id.integer(0);
   peak_flops_ = read_peak(database, device_);
+  store::Statement pace(database, "SELECT fixed, block, byte FROM load_paces WHERE device = ?");
+  if (pace.with(device_).step()) load_pace_ = {pace.real(0), pace.real(1), pace.real(2)};
   stored_ = read_timings(database, device_);
   combine_rounds();
 }
@@ -123,6 +129,14 @@ void DeviceProfile::save_peak(double flops) {
       .with(device_, flops)
       .run();
   peak_flops_ = flops;
+}
+
+void DeviceProfile::save_load_pace(const LoadPace& pace) {
+  store::Statement(database_,
+                   "INSERT OR REPLACE INTO load_paces (device, fixed, block, byte) VALUES (?, ?, ?, ?)")
+      .with(device_, pace.fixed, pace.block, pace.byte)
+      .run();
+  load_pace_ = pace;
 }
 
 void DeviceProfile::add(const std::map<std::string, Timing>& timings) {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "heed/measure/device.h"
-#include "heed/measure/timed_model.h"
+#include "heed/measure/loading.h"
 #include "heed/spec/model_spec.h"
 #include "heed/store/database.h"
 
@@ -53,6 +53,9 @@ class DeviceProfile {
   // runs.
   double reference() const { return stored_.reference; }
   void save_peak(double flops);
+  // Null before it is saved.
+  const std::optional<LoadPace>& load_pace() const { return load_pace_; }
+  void save_load_pace(const LoadPace& pace);
   // One more round of each. On disk when it returns.
   void add(const std::map<std::string, Timing>& timings);
 
@@ -62,6 +65,7 @@ class DeviceProfile {
   const store::Database& database_;
   int64_t device_;
   double peak_flops_ = 0;
+  std::optional<LoadPace> load_pace_;
   StoredTimings stored_;
   std::map<std::string, Timing> pieces_;
 };

@@ -101,8 +101,8 @@ Json limit(const Json& limits, const char* name, double factor = 1) {
 
 Json empty_candidates() {
   Json lists = Json::object();
-  for (const char* name :
-       {"key", "score", "latency_ms", "step_ms", "memory", "decoder", "total", "frame", "blocks", "front"})
+  for (const char* name : {"key", "score", "latency_ms", "step_ms", "first_token_ms", "memory", "decoder",
+                           "total", "frame", "blocks", "front"})
     lists[name] = Json::array();
   return lists;
 }
@@ -135,6 +135,7 @@ std::vector<search::Evaluated> read_candidates(const fs::path& run, const spec::
     lists["score"].push_back(e.score);
     lists["latency_ms"].push_back(1e3 * e.cost.latency);
     lists["step_ms"].push_back(1e3 * e.cost.step);
+    lists["first_token_ms"].push_back(e.cost.load > 0 ? Json(1e3 * e.cost.first_token()) : Json());
     lists["memory"].push_back(e.cost.memory());
     lists["decoder"].push_back(e.cost.decoder);
     lists["total"].push_back(e.cost.total);
@@ -178,7 +179,7 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
   for (const spec::Block& block : model.blocks()) blocks.push_back(parts.block(model.width, block));
   const Json& measured = found.at("measured_seconds");
   const double predicted = found.at("predicted_seconds");
-  const auto step = [&](const char* place) {  // earlier versions measured none
+  const auto wait = [&](const char* place) {  // earlier versions measured less
     const Json::json_pointer pointer(place);
     return found.contains(pointer) && found.at(pointer) > 0 ? Json(1e3 * found.at(pointer).get<double>())
                                                             : Json();
@@ -195,8 +196,10 @@ Json model_json(const search::MeasuredModel& measured_model, const fs::path& run
           {"measured_ms", 1e3 * measured.at("median").get<double>()},
           {"low_ms", 1e3 * measured.at("low").get<double>()},
           {"high_ms", 1e3 * measured.at("high").get<double>()},
-          {"predicted_step_ms", predicted > 0 ? step("/predicted_step_seconds") : Json()},
-          {"step_ms", step("/step_seconds/median")},
+          {"predicted_step_ms", predicted > 0 ? wait("/predicted_step_seconds") : Json()},
+          {"step_ms", wait("/step_seconds/median")},
+          {"predicted_first_token_ms", predicted > 0 ? wait("/predicted_first_token_seconds") : Json()},
+          {"first_token_ms", wait("/first_token_seconds/median")},
           {"planned_bytes", found.at("planned_bytes")},
           {"measured_bytes", found.at("measured_bytes")},
           {"arch", model.arch},

@@ -21,14 +21,17 @@ struct Cost {
   int64_t arena = 0;     // bytes of a run; layers reuse the same memory
   Worth worth = {};      // 0 without a law
   double step = 0;       // seconds for one more token after a segment
+  double load = 0;       // seconds until a segment can be read
 
   int64_t memory() const { return resident + arena; }
+  double first_token() const { return load + latency; }  // seconds
   // Bytes of the weights on disk in f32, with room for the names of the tensors.
   int64_t file() const { return 4 * total + kFileHeader; }
   static constexpr int64_t kFileHeader = 64 << 10;
   Cost& operator+=(const Cost& part) {
     latency += part.latency;
     step += part.step;
+    load += part.load;
     decoder += part.decoder;
     total += part.total;
     resident += part.resident;
@@ -43,8 +46,10 @@ struct Cost {
 enum class Objective {
   kPrompt,  // latency
   kStep,
+  kFirstToken,
 };
 inline double time_of(const Cost& cost, Objective objective) {
+  if (objective == Objective::kFirstToken) return cost.first_token();
   return objective == Objective::kStep ? cost.step : cost.latency;
 }
 
@@ -63,14 +68,19 @@ class Costs {
 
 // The limits of a device.
 struct Limits {
-  double latency = INFINITY;   // seconds
-  double step = INFINITY;      // seconds
-  int64_t memory = INT64_MAX;  // bytes, planned
-  int64_t total = INT64_MAX;   // parameters
-  int64_t file = INT64_MAX;    // bytes
+  double latency = INFINITY;      // seconds
+  double step = INFINITY;         // seconds
+  int64_t memory = INT64_MAX;     // bytes, planned
+  int64_t total = INT64_MAX;      // parameters
+  int64_t file = INT64_MAX;       // bytes
+  double first_token = INFINITY;  // seconds, with loading
   bool admit(const Cost& cost) const {
-    return cost.latency <= latency && cost.step <= step && cost.memory() <= memory &&
-           cost.total <= most_total();
+    return cost.latency <= latency && cost.step <= step && cost.first_token() <= first_token &&
+           cost.memory() <= memory && cost.total <= most_total();
+  }
+  double& of(Objective objective) {
+    if (objective == Objective::kFirstToken) return first_token;
+    return objective == Objective::kStep ? step : latency;
   }
   // Parameters, with the limit on the file.
   int64_t most_total() const { return std::min(total, (file - Cost::kFileHeader) / 4); }
@@ -89,6 +99,8 @@ namespace heed {
 template <>
 struct EnumNames<search::Objective> {
   static constexpr std::pair<search::Objective, const char*> names[] = {
-      {search::Objective::kPrompt, "prompt"}, {search::Objective::kStep, "step"}};
+      {search::Objective::kPrompt, "prompt"},
+      {search::Objective::kStep, "step"},
+      {search::Objective::kFirstToken, "first-token"}};
 };
 }  // namespace heed

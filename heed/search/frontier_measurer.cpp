@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "heed/measure/loading.h"
 #include "heed/search/baselines.h"
 #include "heed/search/picks.h"
 
@@ -104,7 +105,8 @@ class Measurer {
     for (FoundModel& model : models) {
       const Limits& limits = tools_.request.limits;
       const bool kept = model.measured.median <= limits.latency &&
-                        model.measured_step.median <= limits.step && model.planned <= limits.memory;
+                        model.measured_step.median <= limits.step &&
+                        model.first_token().median <= limits.first_token && model.planned <= limits.memory;
       (kept ? result_.models : result_.dropped).push_back(std::move(model));
     }
   }
@@ -112,17 +114,20 @@ class Measurer {
   // The best model that should fit, by how far whole models are from their predictions, with a little more
   // margin in every try: those dropped may have left a gap between the best one kept and the limits.
   std::optional<size_t> better_than_kept(const std::set<size_t>& measured, int tries) const {
-    std::vector<double> slower, slower_steps, larger;
+    std::vector<double> slower, slower_steps, slower_starts, larger;
     for (const auto* models : {&result_.models, &result_.dropped}) {
       for (const FoundModel& m : *models) {
         slower.push_back(m.measured.median / m.predicted.cost.latency);
         slower_steps.push_back(m.measured_step.median / m.predicted.cost.step);
+        slower_starts.push_back(m.first_token().median / m.predicted.cost.first_token());
         larger.push_back(static_cast<double>(m.planned) / static_cast<double>(m.predicted.cost.memory()));
       }
     }
     const double room = 1 + 0.03 * tries;
     const double most_latency = tools_.request.limits.latency / (room * measure::percentile(slower, 0.5)),
                  most_step = tools_.request.limits.step / (room * measure::percentile(slower_steps, 0.5)),
+                 most_first_token =
+                     tools_.request.limits.first_token / (room * measure::percentile(slower_starts, 0.5)),
                  most_memory = static_cast<double>(tools_.request.limits.memory) /
                                (room * measure::percentile(larger, 0.5));
     double best = -INFINITY;
@@ -131,7 +136,8 @@ class Measurer {
     for (size_t i = 0; i < frontier_.size(); ++i) {
       const Evaluated& e = frontier_[i];
       if (measured.contains(i) || e.score <= best || e.cost.latency > most_latency ||
-          e.cost.step > most_step || static_cast<double>(e.cost.memory()) > most_memory)
+          e.cost.step > most_step || e.cost.first_token() > most_first_token ||
+          static_cast<double>(e.cost.memory()) > most_memory)
         continue;
       better = i;
       best = e.score;
@@ -173,15 +179,18 @@ class Measurer {
 
 void measure_whole(const MeasuringTools& tools, const std::vector<FoundModel*>& models) {
   const int64_t length = tools.request.space.length;
-  // Every model at a prompt, then every model at a step.
+  // Every model at a prompt, then every model at a step, then every model while it is loaded.
   const auto time_one = [&](size_t i, int64_t round) {
     tools.observer.check_stop();
     FoundModel& model = *models[i % models.size()];
-    const measure::Work work{length, i >= models.size()};
-    const std::string key = measure::piece_key(model.model, work);
+    const size_t kind = i / models.size();
+    const measure::Work work{length, kind == 1};
+    const std::string key = text(kind == 2 ? "load " : "", measure::piece_key(model.model, work));
     auto measurement = tools.records.measurement(key, round);
     if (!measurement) {
-      measurement = measure::time_whole(tools.yardstick, model.model, work);
+      measurement = kind == 2
+                        ? measure::WholeTiming{measure::time_loading(tools.yardstick, model.model, length), 0}
+                        : measure::time_whole(tools.yardstick, model.model, work);
       tools.folder.check_in_place();
       tools.records.save(key, round, *measurement);
     }
@@ -189,11 +198,12 @@ void measure_whole(const MeasuringTools& tools, const std::vector<FoundModel*>& 
     return measurement->timing;
   };
   const auto timings = measure::time_interleaved(
-      2 * models.size(), time_one, [&](size_t done, size_t all) { tools.observer.measuring(done, all); },
+      3 * models.size(), time_one, [&](size_t done, size_t all) { tools.observer.measuring(done, all); },
       tools.costs.reference());
   for (size_t i = 0; i < models.size(); ++i) {
     models[i]->measured = timings[i];
     models[i]->measured_step = timings[i + models.size()];
+    models[i]->measured_load = timings[i + 2 * models.size()];
   }
 }
 

@@ -14,6 +14,8 @@ struct LimitKind {
 const LimitKind kLimits[] = {
     {"latency", [](Limits& l) { l.latency = INFINITY; }, [](const Cost& c) { return c.latency; }},
     {"the latency of a step", [](Limits& l) { l.step = INFINITY; }, [](const Cost& c) { return c.step; }},
+    {"the time to the first token", [](Limits& l) { l.first_token = INFINITY; },
+     [](const Cost& c) { return c.first_token(); }},
     {"memory", [](Limits& l) { l.memory = INT64_MAX; },
      [](const Cost& c) { return static_cast<double>(c.memory()); }},
     {"parameters", [](Limits& l) { l.total = INT64_MAX; },
@@ -23,7 +25,8 @@ const LimitKind kLimits[] = {
 
 std::string describe(const Evaluated& e, const spec::Space& space) {
   return text(space.key_of(e.candidate), " (", format_seconds(e.cost.latency), ", ",
-              format_seconds(e.cost.step), " a step, ", format_bytes(e.cost.memory()), ", ",
+              format_seconds(e.cost.step), " a step, ", format_seconds(e.cost.first_token()),
+              " to the first token, ", format_bytes(e.cost.memory()), ", ",
               format_count(static_cast<double>(e.cost.total)), " parameters)");
 }
 

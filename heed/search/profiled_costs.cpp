@@ -71,6 +71,8 @@ class Profiler {
       for (const auto& [place, blocks] : blocks_) time_in_groups(unsettled(blocks, round), rng);
       for (const TimedPiece& piece : unsettled(frames_, round)) time_frame(piece);
     }
+    if (!profile_.load_pace())
+      profile_.save_load_pace(measure::measure_load_pace(yardstick_, profile_.reference()));
   }
 
  private:
@@ -234,12 +236,20 @@ double ProfiledCosts::latency_of(const std::string& key) const {
   return timing->median;
 }
 
+const measure::LoadPace& ProfiledCosts::load_pace() const {
+  if (!profile_.load_pace())
+    throw usage_error(
+        "the profile of this device lacks the time to load a model; `heed device SPACE` measures it");
+  return *profile_.load_pace();
+}
+
 Cost ProfiledCosts::of_frame(const spec::Frame& frame) {
   const auto [at, is_new] = frames_.try_emplace(frame);
   if (is_new) {
     at->second = GraphCosts::of_frame(frame);
     at->second.latency = latency_of(frame_key(space_, frame, false));
     at->second.step = latency_of(frame_key(space_, frame, true));
+    at->second.load = load_pace().fixed + load_pace().byte * static_cast<double>(at->second.resident);
   }
   return at->second;
 }
@@ -252,7 +262,9 @@ Cost ProfiledCosts::of_layer(int64_t width, const spec::Layer& layer) {
       if (block.is_identity()) continue;
       at->second.latency += latency_of(block_key(space_, width, block, false));
       at->second.step += latency_of(block_key(space_, width, block, true));
+      at->second.load += load_pace().block;
     }
+    at->second.load += load_pace().byte * static_cast<double>(at->second.resident);
   }
   return at->second;
 }

@@ -22,6 +22,7 @@ class ProfiledCosts : public GraphCosts {
 
  private:
   double latency_of(const std::string& key) const;
+  const measure::LoadPace& load_pace() const;
 
   const spec::Space& space_;
   const measure::DeviceProfile& profile_;

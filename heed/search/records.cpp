@@ -12,15 +12,16 @@ constexpr const char* kDatabase = "heed.db";
 
 std::vector<RecordedEvaluation> evaluations_in(const store::Database& database) {
   std::vector<RecordedEvaluation> all;
-  // Databases of version 0.1.0 know no steps.
+  // Databases of earlier versions know neither steps nor loading.
   const char* step = database.has_column("evaluations", "step") ? "step" : "0";
-  Statement rows(database, text("SELECT key, score, latency, decoder, total, resident, arena, ", step,
-                                " FROM evaluations ORDER BY rowid"));
+  const char* load = database.has_column("evaluations", "load") ? "load" : "0";
+  Statement rows(database, text("SELECT key, score, latency, decoder, total, resident, arena, ", step, ", ",
+                                load, " FROM evaluations ORDER BY rowid"));
   while (rows.step()) {
     all.push_back({rows.text(0),
                    {rows.real(2), rows.integer(3), rows.integer(4), rows.integer(5), rows.integer(6)},
                    rows.real(1)});
-    all.back().cost.step = rows.real(7);
+    all.back().cost.step = rows.real(7), all.back().cost.load = rows.real(8);
   }
   return all;
 }
@@ -66,9 +67,11 @@ Records::Records(const std::filesystem::path& folder) : database_(folder / kData
         "NULL, "
         "latency REAL NOT NULL, decoder INTEGER NOT NULL, total INTEGER NOT NULL, resident INTEGER NOT NULL, "
         "arena INTEGER NOT NULL, made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, step REAL NOT NULL DEFAULT "
-        "0)");
-    if (!database_.has_column("evaluations", "step"))
-      database_.execute("ALTER TABLE evaluations ADD COLUMN step REAL NOT NULL DEFAULT 0");
+        "0, load REAL NOT NULL DEFAULT 0)");
+    for (const char* column : {"step", "load"}) {
+      if (!database_.has_column("evaluations", column))
+        database_.execute(text("ALTER TABLE evaluations ADD COLUMN ", column, " REAL NOT NULL DEFAULT 0"));
+    }
     database_.execute(
         "CREATE TABLE IF NOT EXISTS measurements (key TEXT NOT NULL, round INTEGER NOT NULL, median REAL NOT "
         "NULL, "
@@ -104,13 +107,13 @@ void Records::save(const std::vector<std::pair<std::string, Evaluated>>& batch,
   database_.transaction([&] {
     Statement insert(database_,
                      "INSERT OR REPLACE INTO evaluations (key, spec, score, latency, decoder, total, "
-                     "resident, arena, step) "
-                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                     "resident, arena, step, load) "
+                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     for (size_t i = 0; i < batch.size(); ++i) {
       const auto& [key, e] = batch[i];
       insert
           .with(std::string_view(key), std::string_view(specs[i]), e.score, e.cost.latency, e.cost.decoder,
-                e.cost.total, e.cost.resident, e.cost.arena, e.cost.step)
+                e.cost.total, e.cost.resident, e.cost.arena, e.cost.step, e.cost.load)
           .run();
     }
   });

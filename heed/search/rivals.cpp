@@ -141,8 +141,7 @@ void compare(const MeasuringTools& tools, const measure::DeviceProfile& profile,
   FoundModel* pick = result.recommended();
   if (!pick) return;
   Limits limits = request.limits;
-  (request.objective == Objective::kStep ? limits.step : limits.latency) =
-      kRoom * time_of(pick->predicted.cost, request.objective);
+  limits.of(request.objective) = kRoom * time_of(pick->predicted.cost, request.objective);
   result.rivals = scaled_rivals(request.space, pick->predicted.candidate.frame.vocabulary, limits, profile,
                                 *tools.valuation);
   std::vector<FoundModel*> all;

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 std::string pareto_csv(const std::vector<FoundModel>& models) {
   std::string csv =
       "name,pick,score,decoder_params,total_params,predicted_ms,measured_ms,measured_low_ms,measured_high_ms,"
-      "predicted_step_ms,step_ms,step_low_ms,step_high_ms,planned_bytes,measured_bytes,file_bytes,"
+      "predicted_step_ms,step_ms,step_low_ms,step_high_ms,predicted_first_token_ms,first_token_ms,first_"
+      "token_low_ms,first_token_high_ms,planned_bytes,measured_bytes,file_bytes,"
       "trained_tokens,trained_bits_per_byte,spec\n";
   const auto milliseconds = [](double predicted, const measure::Timing& t) {
     return text(1e3 * predicted, ",", 1e3 * t.median, ",", 1e3 * t.low, ",", 1e3 * t.high, ",");
@@ -25,7 +26,8 @@ std::string pareto_csv(const std::vector<FoundModel>& models) {
     const Cost& cost = m.predicted.cost;
     csv += text(csv_cell(m.name), ",", csv_cell(picks), ",", m.predicted.score, ",", cost.decoder, ",",
                 cost.total, ",", milliseconds(cost.latency, m.measured),
-                milliseconds(cost.step, m.measured_step), m.planned, ",", m.resident, ",", cost.file(), ",");
+                milliseconds(cost.step, m.measured_step), milliseconds(cost.first_token(), m.first_token()),
+                m.planned, ",", m.resident, ",", cost.file(), ",");
     csv += m.trained.empty() ? "," : text(m.trained.back().tokens, ",", m.trained.back().bits_per_byte);
     csv += text(",", csv_cell(heed::to_json(m.model).dump()), "\n");
   }
@@ -33,14 +35,28 @@ std::string pareto_csv(const std::vector<FoundModel>& models) {
 }
 
 std::string frontier_csv(const spec::Space& space, const std::vector<Evaluated>& frontier) {
-  std::string csv = "model,score,decoder_params,total_params,predicted_ms,predicted_step_ms,planned_bytes\n";
+  std::string csv =
+      "model,score,decoder_params,total_params,predicted_ms,predicted_step_ms,predicted_first_token_ms,"
+      "planned_bytes\n";
   for (const Evaluated& e : frontier)
     csv += text(csv_cell(space.key_of(e.candidate)), ",", e.score, ",", e.cost.decoder, ",", e.cost.total,
-                ",", 1e3 * e.cost.latency, ",", 1e3 * e.cost.step, ",", e.cost.memory(), "\n");
+                ",", 1e3 * e.cost.latency, ",", 1e3 * e.cost.step, ",", 1e3 * e.cost.first_token(), ",",
+                e.cost.memory(), "\n");
   return csv;
 }
 
 }  // namespace
+
+measure::Timing FoundModel::first_token() const {
+  measure::Timing sum = measured;
+  sum.median += measured_load.median, sum.low += measured_load.low, sum.high += measured_load.high;
+  return sum;
+}
+
+measure::Timing FoundModel::time(Objective objective) const {
+  if (objective == Objective::kFirstToken) return first_token();
+  return objective == Objective::kStep ? measured_step : measured;
+}
 
 Json to_json(const FoundModel& m) {
   Json trained = Json::array();
@@ -58,6 +74,8 @@ Json to_json(const FoundModel& m) {
           {"measured_seconds", seconds(m.measured)},
           {"predicted_step_seconds", m.predicted.cost.step},
           {"step_seconds", seconds(m.measured_step)},
+          {"predicted_first_token_seconds", m.predicted.cost.first_token()},
+          {"first_token_seconds", seconds(m.first_token())},
           {"planned_bytes", m.planned},
           {"measured_bytes", m.resident},
           {"file_bytes", m.predicted.cost.file()},

@@ -29,9 +29,10 @@ struct FoundModel {
   std::vector<Moment> trained = {};    // what a finalist reached on the text
   measure::Timing measured_step = {};  // of the whole, for one more token after the prompt
 
-  const measure::Timing& time(Objective objective) const {
-    return objective == Objective::kStep ? measured_step : measured;
-  }
+  measure::Timing measured_load = {};  // until it can read a prompt
+
+  measure::Timing first_token() const;
+  measure::Timing time(Objective objective) const;
 };
 
 struct SearchResult {

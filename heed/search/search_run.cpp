@@ -6,6 +6,7 @@
 
 #include "heed/base/clock.h"
 #include "heed/base/units.h"
+#include "heed/measure/loading.h"
 #include "heed/search/block_table.h"
 #include "heed/search/finalists.h"
 #include "heed/search/frontier_measurer.h"
@@ -48,6 +49,7 @@ Json config_of(const SearchRequest& r, const Json& settings) {
   if (r.limits.memory != INT64_MAX) limits["memory"] = r.limits.memory;
   if (r.limits.total != INT64_MAX) limits["parameters"] = r.limits.total;
   if (std::isfinite(r.limits.step)) limits["step"] = r.limits.step;
+  if (std::isfinite(r.limits.first_token)) limits["first_token"] = r.limits.first_token;
   if (r.limits.file != INT64_MAX) limits["file"] = r.limits.file;
   return {{"space", r.space.name},
           {spec::kSpaceDefinition, r.space.source},
@@ -300,7 +302,8 @@ class Search {
     if (request_.compare > 0 && request_.measure_all)
       throw usage_error("search: --compare needs the profile; leave out --measure-all");
     const Limits& l = request_.limits;
-    if (!(l.latency > 0) || !(l.step > 0) || l.memory < 1 || l.total < 1 || l.file < 1)
+    if (!(l.latency > 0) || !(l.step > 0) || !(l.first_token > 0) || l.memory < 1 || l.total < 1 ||
+        l.file < 1)
       throw usage_error("search: a limit of 0 or less leaves no model; give positive ones");
   }
 
@@ -335,6 +338,9 @@ class Search {
     };
     cost.latency = timed(false);
     cost.step = timed(true);
+    cost.load = scaled(measure::time_loading(*yardstick_, space_.model_of(candidate), space_.length),
+                       costs_.reference())
+                    .median;
     return cost;
   }
 
@@ -414,7 +420,8 @@ class Search {
     result_.frontier = frontier_.size();
     if (trains_finalists(request_)) {
       SearchProblem safe = problem();
-      safe.limits.latency *= kSafeLatency, safe.limits.step *= kSafeLatency;
+      for (const auto& [objective, name] : EnumNames<Objective>::names)
+        safe.limits.of(objective) *= kSafeLatency;
       finalists_ = promising(safe, kFinalists);
     }
   }

@@ -20,6 +20,7 @@ class MadeUp : public Costs {
     Cost cost{eighths(rng, 20), 2 * f.width, 2 * f.width + rng.below(50) * f.width, rng.below(3000),
               rng.below(300)};
     cost.step = eighths(rng, 10);
+    cost.load = eighths(rng, 10);
     return cost;
   }
   Cost of_layer(int64_t width, const Layer& l) override {
@@ -34,6 +35,7 @@ class MadeUp : public Costs {
               10 * inner + rng.below(3) * 100};
     cost.worth = {1 + rng.below(30), rng.below(3)};
     cost.step = eighths(rng, 12);
+    cost.load = lattice_ ? 0x1p-20 * static_cast<double>(decoder) : eighths(rng, 12);
     return cost;
   }
 

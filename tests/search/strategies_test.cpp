@@ -103,6 +103,7 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
     Fixture f{drawn_space(rng), MadeUp(static_cast<uint64_t>(repeat), repeat % 2 == 0), {}};
     if (repeat >= 36) f.gains = Gains::kWorth;
     if (repeat % 4 == 3) f.objective = Objective::kStep;
+    if (repeat % 8 == 1) f.objective = Objective::kFirstToken;
     std::vector<Evaluated> all;
     const auto collect = [&] {
       all.clear();
@@ -117,6 +118,7 @@ TEST(Exact, FindsTheFrontierOfSmallSpaces) {
       const Cost middle = all[static_cast<size_t>(rng.below(static_cast<int64_t>(all.size())))].cost;
       if (rng.below(2)) f.limits.latency = middle.latency;
       if (rng.below(2)) f.limits.step = middle.step;
+      if (rng.below(2)) f.limits.first_token = middle.first_token();
       if (rng.below(4) == 0) f.limits.file = middle.file();
       if (rng.below(2)) f.limits.memory = middle.memory();
       if (rng.below(2)) f.limits.total = middle.total;

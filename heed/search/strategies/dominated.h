@@ -9,7 +9,7 @@
 namespace heed::search {
 
 // Lower is better in each; those that nobody asks for are 0 in all points.
-using Coordinates = std::array<double, 8>;
+using Coordinates = std::array<double, 9>;
 
 // For each point, 1 if another is at least as low in all coordinates; of equal points the first is not
 // dominated by the others.

@@ -25,18 +25,18 @@ struct Option {
 // Some layers of one width.
 struct Sum {
   double latency = 0;
-  double step = 0;  // 0 where nobody asks for it
+  double step = 0, load = 0;  // 0 where nobody asks for it
   int64_t decoder = 0, resident = 0, arena = 0;
   Worth gains = {};     // what the score rises with
   int32_t before = -1;  // the sum without the last layer, in the pool
   int32_t option = -1;  // the last layer
 };
 
-// Sums that are equal in gains, parameters, memory and step; the fastest is enough.
+// Sums that are equal in gains, parameters, memory, step and load; the fastest is enough.
 struct Key {
   Worth gains;
   int64_t decoder, resident;
-  double step;
+  double step, load;
   bool operator==(const Key&) const = default;
 };
 struct KeyHash {
@@ -44,7 +44,8 @@ struct KeyHash {
     size_t hash = static_cast<size_t>(key.decoder) * 0x9E3779B97F4A7C15u ^
                   static_cast<size_t>(key.resident) * 0xC2B2AE3D27D4EB4Fu;
     for (const int64_t gain : key.gains) hash = (hash ^ static_cast<size_t>(gain)) * 0x9E3779B97F4A7C15u;
-    hash = (hash ^ std::hash<double>()(key.step)) * 0x9E3779B97F4A7C15u;
+    for (const double seconds : {key.step, key.load})
+      hash = (hash ^ std::hash<double>()(seconds)) * 0x9E3779B97F4A7C15u;
     return hash;
   }
 };
@@ -55,18 +56,25 @@ bool counts_steps(const SearchProblem& problem) {
   return problem.objective == Objective::kStep || std::isfinite(problem.limits.step);
 }
 
+// The same for the time to load.
+bool counts_loading(const SearchProblem& problem) {
+  return problem.objective == Objective::kFirstToken || std::isfinite(problem.limits.first_token);
+}
+
 // All models of one width.
 class Width {
  public:
   Width(const SearchProblem& problem, int64_t width) : problem_(problem), width_(width) {
-    const bool steps = counts_steps(problem);
-    std::map<std::tuple<int64_t, int64_t, int64_t, Worth, double>, Option> fastest;  // by everything else
+    const bool steps = counts_steps(problem), loading = counts_loading(problem);
+    std::map<std::tuple<int64_t, int64_t, int64_t, Worth, double, double>, Option>
+        fastest;  // by everything else
     for (const spec::Layer& layer : problem.space.options(width)) {
       if (problem.allows && !problem.allows(width, layer)) continue;
       Cost cost = problem.costs.of_layer(width, layer);
       if (!steps) cost.step = 0;
+      if (!loading) cost.load = 0;
       const auto [at, is_new] = fastest.try_emplace(
-          {cost.arena, cost.decoder, cost.resident, cost.worth, cost.step}, Option{layer, cost});
+          {cost.arena, cost.decoder, cost.resident, cost.worth, cost.step, cost.load}, Option{layer, cost});
       if (!is_new && cost.latency < at->second.cost.latency) at->second = {layer, cost};
     }
     for (const auto& [key, option] : fastest) options_.push_back(option);  // arenas rise
@@ -143,9 +151,10 @@ class Width {
     for (int32_t at = found.sum; sum_at(at).option >= 0; at = sum_at(at).before)
       model.candidate.layers.push_back(options_[static_cast<size_t>(sum_at(at).option)].layer);
     std::sort(model.candidate.layers.begin(), model.candidate.layers.end());
-    if (!counts_steps(problem_)) {  // they were not summed
-      for (const spec::Layer& layer : model.candidate.layers)
-        model.cost.step += problem_.costs.of_layer(width_, layer).step;
+    for (const spec::Layer& layer : model.candidate.layers) {  // what was not summed
+      const Cost cost = problem_.costs.of_layer(width_, layer);
+      if (!counts_steps(problem_)) model.cost.step += cost.step;
+      if (!counts_loading(problem_)) model.cost.load += cost.load;
     }
     return model;
   }
@@ -154,11 +163,12 @@ class Width {
   // The limits of all sums, and which of those on parameters matter.
   void bound() {
     Cost least{INFINITY, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-    least.step = INFINITY;
+    least.step = least.load = INFINITY;
     int64_t most_decoder = 0, tightest = INT64_MAX;
     for (const auto& [frame, cost] : frames_) {
       least.latency = std::min(least.latency, cost.latency);
       least.step = std::min(least.step, cost.step);
+      least.load = std::min(least.load, cost.load);
       least.resident = std::min(least.resident, cost.resident);
       const int64_t room =
           std::min(problem_.space.most_decoder - cost.decoder,
@@ -171,6 +181,7 @@ class Width {
     most_decoder_ = most_decoder;
     most_latency_ = problem_.limits.latency - least.latency;
     most_step_ = problem_.limits.step - least.step;
+    most_first_token_ = problem_.limits.first_token - least.first_token();
     most_resident_ = problem_.limits.memory - least.resident;
     deepest_ = *std::max_element(problem_.space.layers.begin(), problem_.space.layers.end());
     int64_t largest = 0;
@@ -183,9 +194,15 @@ class Width {
   // Everything that adds up; limits may exclude a sum with more parameters, or one with fewer.
   Coordinates coordinates_of(const Sum& sum) const {
     const auto decoder = static_cast<double>(sum.decoder);
-    return {-static_cast<double>(sum.gains[0]), -static_cast<double>(sum.gains[1]), sum.latency,
-            static_cast<double>(sum.resident),  static_cast<double>(sum.arena),     sum.step,
-            fewer_parameters_ ? decoder : 0,    more_parameters_ ? -decoder : 0};
+    return {-static_cast<double>(sum.gains[0]),
+            -static_cast<double>(sum.gains[1]),
+            sum.latency,
+            static_cast<double>(sum.resident),
+            static_cast<double>(sum.arena),
+            sum.step,
+            sum.load,
+            fewer_parameters_ ? decoder : 0,
+            more_parameters_ ? -decoder : 0};
   }
 
   // Any layer can be replaced by one that dominates it.
@@ -193,8 +210,8 @@ class Width {
     std::vector<Coordinates> points;
     for (const Option& option : options_) {
       const Cost& cost = option.cost;
-      points.push_back(
-          coordinates_of({cost.latency, cost.step, cost.decoder, cost.resident, cost.arena, gains_of(cost)}));
+      points.push_back(coordinates_of(
+          {cost.latency, cost.step, cost.load, cost.decoder, cost.resident, cost.arena, gains_of(cost)}));
     }
     const std::vector<uint8_t> is_dominated = dominated(points);
     size_t place = 0;
@@ -209,6 +226,7 @@ class Width {
         const Sum& before = sum_at(place);
         Sum sum{before.latency + option.cost.latency,
                 before.step + option.cost.step,
+                before.load + option.cost.load,
                 before.decoder + option.cost.decoder,
                 before.resident + option.cost.resident,
                 std::max(before.arena, option.cost.arena),
@@ -217,10 +235,12 @@ class Width {
                 index};
         const Worth gains = gains_of(option.cost);
         for (size_t i = 0; i < gains.size(); ++i) sum.gains[i] += gains[i];
-        if (sum.latency > most_latency_ || sum.step > most_step_ || sum.decoder > most_decoder_ ||
+        if (sum.latency > most_latency_ || sum.step > most_step_ ||
+            sum.latency + sum.load > most_first_token_ || sum.decoder > most_decoder_ ||
             sum.resident > most_resident_)
           continue;
-        const auto [at, is_new] = sums_[n].try_emplace({sum.gains, sum.decoder, sum.resident, sum.step}, -1);
+        const auto [at, is_new] =
+            sums_[n].try_emplace({sum.gains, sum.decoder, sum.resident, sum.step, sum.load}, -1);
         if (!is_new && sum_at(at->second).latency <= sum.latency) continue;
         at->second = static_cast<int32_t>(pool_.size());
         pool_.push_back(sum);
@@ -271,7 +291,7 @@ class Width {
     const auto& [frame, frame_cost] = frames_[found.frame];
     Cost cost{sum.latency, sum.decoder, sum.decoder, sum.resident, sum.arena};
     if (problem_.gains == Gains::kWorth) cost.worth = sum.gains;
-    cost.step = sum.step;
+    cost.step = sum.step, cost.load = sum.load;
     cost += frame_cost;
     return {{frame, {}}, cost, problem_.score(frame, cost)};
   }
@@ -280,7 +300,7 @@ class Width {
   int64_t width_;
   std::vector<Option> options_;
   std::vector<std::pair<spec::Frame, Cost>> frames_;
-  double most_latency_ = 0, most_step_ = 0;
+  double most_latency_ = 0, most_step_ = 0, most_first_token_ = 0;
   int64_t most_decoder_ = 0, most_resident_ = 0, deepest_ = 0;
   bool fewer_parameters_ = false, more_parameters_ = false;  // matter
   bool prunes_ = false;

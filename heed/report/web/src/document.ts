@@ -62,6 +62,8 @@ export interface FoundModel {
   high_ms: number; // 90th percentile
   predicted_step_ms: number | null; // of one more token; null for baselines, and for searches of earlier versions
   step_ms: number | null;
+  predicted_first_token_ms: number | null; // from loading the model to the end of the prompt; null likewise
+  first_token_ms: number | null;
   planned_bytes: number;
   measured_bytes: number;
   arch: string; // "(sf)x4"
@@ -113,6 +115,7 @@ export interface SearchRun extends AnyRun {
     score: number[];
     latency_ms: number[];
     step_ms: number[];
+    first_token_ms: (number | null)[];
     memory: number[]; // bytes, predicted
     decoder: number[];
     total: number[];

@@ -12,7 +12,7 @@ import { quantities_of, ticks, widened } from "../src/views/search/quantities.ts
 import { arch_of, name_of, rows_of } from "../src/views/search/rows.ts";
 
 const block = (letter: string) => ({ letter, width: 8, sizes: {}, parameters: 1, bytes: 4, ms: 1 });
-const model = { picks: [], decoder: 1, total: 2, predicted_ms: 2, low_ms: 1, high_ms: 3, predicted_step_ms: null, step_ms: null, planned_bytes: 20, measured_bytes: 21, arch: "", frame: 0, train: "", trained: [], moments: { tokens: [], bits_per_byte: [] } };
+const model = { picks: [], decoder: 1, total: 2, predicted_ms: 2, low_ms: 1, high_ms: 3, predicted_step_ms: null, step_ms: null, predicted_first_token_ms: null, first_token_ms: null, planned_bytes: 20, measured_bytes: 21, arch: "", frame: 0, train: "", trained: [], moments: { tokens: [], bits_per_byte: [] } };
 const run: SearchRun = {
   kind: "search",
   name: "run",
@@ -32,6 +32,7 @@ const run: SearchRun = {
     score: [1, 2, 3],
     latency_ms: [1, 2, 3],
     step_ms: [0.1, 0.2, 0.3],
+    first_token_ms: [null, null, null],
     memory: [10, 20, 30],
     decoder: [1, 2, 3],
     total: [4, 5, 6],

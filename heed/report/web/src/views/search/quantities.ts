@@ -6,7 +6,7 @@ import type { Better } from "./front.ts";
 import { loss_of, most_tokens, tokens_of } from "./finalists.ts";
 import { model_of, type Rows } from "./rows.ts";
 
-export type QuantityName = "score" | "latency" | "step" | "memory" | "decoder" | "total" | "reached" | Unit;
+export type QuantityName = "score" | "latency" | "step" | "first-token" | "memory" | "decoder" | "total" | "reached" | Unit;
 
 export interface Quantity {
   name: QuantityName;
@@ -92,6 +92,19 @@ export function quantities_of(rows: Rows): Quantity[] {
           format: milliseconds,
           values: rows.step,
           measured: (model) => model.step_ms ?? NaN,
+        }
+      : null,
+    rows.first_token.some((value) => value > 0)
+      ? {
+          name: "first-token",
+          title: "time to the first token",
+          axis: `from loading to the end of ${rows.run.length} tokens (ms)`,
+          scale: 1,
+          unit: "ms",
+          better: "less",
+          format: milliseconds,
+          values: rows.first_token,
+          measured: (model) => model.first_token_ms ?? NaN,
         }
       : null,
     {

@@ -15,6 +15,7 @@ export interface Rows {
   latency: Float64Array; // predicted; measured where nothing is predicted
   known_latency: Float64Array; // measured, or else predicted; limits apply to this
   step: Float64Array; // latency of one more token
+  first_token: Float64Array; // from loading the model to the end of the prompt
   memory: Float64Array;
   decoder: Float64Array;
   total: Float64Array;
@@ -41,7 +42,7 @@ export function rows_of(run: SearchRun): Rows {
     ...places.filter((place) => run.models[place]!.role !== "model"),
   ];
   const count = evaluated + further.length;
-  const column = (of_candidates: number[], of_model: (model: FoundModel) => number | null) => {
+  const column = (of_candidates: (number | null)[], of_model: (model: FoundModel) => number | null) => {
     const values = new Float64Array(count).fill(NaN);
     for (let row = 0; row < evaluated; row += 1) values[row] = of_candidates[row] ?? NaN;
     further.forEach((place, index) => (values[evaluated + index] = of_model(run.models[place]!) ?? NaN));
@@ -69,6 +70,7 @@ export function rows_of(run: SearchRun): Rows {
     latency,
     known_latency,
     step: column(candidates.step_ms, (model) => model.predicted_step_ms ?? model.step_ms),
+    first_token: column(candidates.first_token_ms, (model) => model.predicted_first_token_ms ?? model.first_token_ms),
     memory: column(candidates.memory, (model) => model.planned_bytes),
     decoder: column(candidates.decoder, (model) => model.decoder),
     total: column(candidates.total, (model) => model.total),

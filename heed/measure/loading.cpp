@@ -1,0 +1,51 @@
+#include "heed/measure/loading.h"
+
+#include <algorithm>
+
+#include "heed/base/clock.h"
+#include "heed/infer/session.h"
+
+namespace heed::measure {
+namespace {
+
+constexpr int64_t kLength = 192;
+constexpr Effort kEffort{3, 9, 0.05};
+
+spec::ModelSpec sized(int64_t pairs, int64_t width) {
+  spec::ModelSpec spec = spec::backbones().find("transformer-xl").settings();
+  spec.arch = text("(sf)x", pairs);
+  spec.width = width, spec.sizes["heads"] = {4}, spec.sizes["inner"] = {2 * width};
+  spec.embedding.vocabulary = 256;
+  return spec;
+}
+
+}  // namespace
+
+Timing time_loading(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t length) {
+  const model::Source weights = made_up_weights(model::weights_of(spec));
+  const auto load = [&] {
+    const double begin = now_seconds();
+    const infer::Session session(spec, length, weights, length);
+    return std::vector<double>{now_seconds() - begin};
+  };
+  load();
+  return time_sections(yardstick, load, kEffort)[0];
+}
+
+LoadPace measure_load_pace(Yardstick& yardstick, double reference) {
+  const auto seconds = [&](const spec::ModelSpec& spec) {
+    return scaled(time_loading(yardstick, spec, kLength), reference).median;
+  };
+  const auto bytes = [](const spec::ModelSpec& spec) {
+    return 4 * static_cast<double>(model::count_parameters(spec).total);
+  };
+  const spec::ModelSpec little = sized(1, 64), deep = sized(12, 64), wide = sized(1, 512);
+  const double of_little = seconds(little), of_deep = seconds(deep), of_wide = seconds(wide);
+  LoadPace pace;
+  pace.byte = std::max(0.0, (of_wide - of_little) / (bytes(wide) - bytes(little)));
+  pace.block = std::max(0.0, (of_deep - of_little - pace.byte * (bytes(deep) - bytes(little))) / 22);
+  pace.fixed = std::max(0.0, of_little - 2 * pace.block - pace.byte * bytes(little));
+  return pace;
+}
+
+}  // namespace heed::measure
