@@ -24,6 +24,10 @@ class Worth : public Verb {
     flags.positional("text", data_, "a text file or a folder of them", false);
     flags.path("table", table_,
                "instead of a text: models.csv of earlier runs, joined; fits a law to all of them");
+    flags.path("law", law_,
+               "with --table: fits nothing, and says how well this law predicts the models: law.json, or a "
+               "folder of "
+               "`heed worth`");
     flags.option("space", space_, "space of models: a name or a TOML file");
     declare_genes(flags, genes_);
     flags.path("o,out", out_, "folder of the models and the law; the same command resumes where it stopped");
@@ -35,7 +39,9 @@ class Worth : public Verb {
   void run() override {
     if (data_.empty() == table_.empty())
       throw usage_error("worth: give a text to train on, or a table of trained models with --table FILE.csv");
-    if (!table_.empty()) return fit_table();
+    if (!law_.empty() && table_.empty())
+      throw usage_error("worth: --law is judged by trained models; give them with --table FILE.csv");
+    if (!table_.empty()) return law_.empty() ? fit_table() : judge_table();
     if (out_.empty()) throw usage_error("worth: give a folder with -o FOLDER");
     search::WorthRequest request{
         spec::load_space(space_, genes_), settings_.over({}, "worth"), budget_, data_, out_, run_record()};
@@ -49,17 +55,37 @@ class Worth : public Verb {
   }
 
  private:
-  void fit_table() const {
-    const spec::Space space = spec::load_space(space_, genes_);
-    const std::vector<search::LawModel> models = search::read_law_table(table_, space);
+  std::vector<search::LawModel> read_table(const spec::Space& space) const {
+    std::vector<search::LawModel> models = search::read_law_table(table_, space);
     if (models.size() < search::kLeastModels)
       throw usage_error("worth: ", table_, " has ", models.size(), " trained models; a law needs at least ",
                         search::kLeastModels);
+    return models;
+  }
+
+  void judge_table() const {
+    const spec::Space space = spec::load_space(space_, genes_);
+    const std::vector<search::LawModel> models = read_table(space);
+    const search::LawJudgement judgement = search::judge_predictions(models, search::load_law(law_));
+    if (json_) return void(std::printf("%s\n", to_json(judgement).dump(2).c_str()));
+    std::printf("%zu models of %s by the law of %s\n", models.size(), table_.c_str(), law_.c_str());
+    std::printf(
+        "Spearman's coefficient %.3f (95%% of bootstrap samples: %.3f to %.3f), in the best third %.3f "
+        "(%.3f to %.3f)\n",
+        judgement.all, judgement.all_interval.low, judgement.all_interval.high, judgement.best_third,
+        judgement.best_third_interval.low, judgement.best_third_interval.high);
+    std::printf("measured are %+.3f bits per byte off on average, and %.3f besides (root mean square)\n",
+                judgement.offset, judgement.error);
+  }
+
+  void fit_table() const {
+    const spec::Space space = spec::load_space(space_, genes_);
+    const std::vector<search::LawModel> models = read_table(space);
     const search::Law prior = search::prior_of(space);
     const search::Law law = search::fit_law(models, prior);
     const search::LawQuality quality = search::judge_law(models, prior);
-    const std::map<std::string, double> transfer = search::judge_transfer(models, prior);
-    const Json json = {{"law", to_json(law)}, {"quality", to_json(quality)}, {"transfer", transfer}};
+    const std::vector<search::LawTransfer> transfer = search::judge_transfer(models, prior);
+    const Json json = {{"law", to_json(law)}, {"quality", to_json(quality)}, {"transfer", to_json(transfer)}};
     if (!out_.empty()) {
       if (std::filesystem::exists(out_))
         throw usage_error("worth: ", out_, " exists; give a new folder with -o FOLDER");
@@ -69,9 +95,9 @@ class Worth : public Verb {
     if (json_) return void(std::printf("%s\n", json.dump(2).c_str()));
     std::printf("%zu models of %s\n\n", models.size(), table_.c_str());
     print(law, quality);
-    for (const auto& [text, coefficient] : transfer)
-      std::printf("%s by a law fitted to the other texts: Spearman's coefficient %.3f\n", text.c_str(),
-                  coefficient);
+    for (const search::LawTransfer& one : transfer)
+      std::printf("%s after %s tokens by a law fitted to the other texts: Spearman's coefficient %.3f\n",
+                  one.text.c_str(), format_count(one.tokens).c_str(), one.spearman);
     if (!out_.empty()) std::printf("Written: %s/%s\n", out_.c_str(), search::kLawFile);
   }
 
@@ -115,7 +141,7 @@ class Worth : public Verb {
         q.error, q.all, q.best_fifth, q.larger_half);
   }
 
-  std::string data_, table_, space_ = "letters", genes_, out_;
+  std::string data_, table_, law_, space_ = "letters", genes_, out_;
   double budget_ = search::WorthRequest().budget;
   SettingsFlags<search::WorthSettings> settings_;
   bool json_ = false;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "heed/base/philox.h"
 #include "heed/search/front.h"
 
 namespace heed::search {
@@ -72,6 +73,25 @@ double common_ratio(std::span<const double> perplexity, std::span<const double> 
   std::vector<size_t> both;
   std::set_intersection(best.begin(), best.end(), highest.begin(), highest.end(), std::back_inserter(both));
   return static_cast<double>(both.size()) / static_cast<double>(best.size());
+}
+
+Interval bootstrap(size_t count, const std::function<double(std::span<const size_t>)>& statistic) {
+  constexpr int kSamples = 2000;
+  Rng rng(1);
+  std::vector<double> values;
+  std::vector<size_t> drawn(count);
+  for (int sample = 0; sample < kSamples; ++sample) {
+    for (size_t& index : drawn) index = static_cast<size_t>(rng.below(static_cast<int64_t>(count)));
+    const double value = statistic(drawn);
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  if (values.empty())
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  return {at(0.025), at(0.975)};
 }
 
 std::vector<size_t> frontier(std::span<const double> first, std::span<const double> second) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,13 @@ std::vector<size_t> best_by_perplexity(std::span<const double> perplexity, int64
 double spearman_of_best(std::span<const double> perplexity, std::span<const double> score, int64_t percent);
 // Of the best `percent` by perplexity, the share that is also among as many of the highest scores.
 double common_ratio(std::span<const double> perplexity, std::span<const double> score, int64_t percent);
+
+// The middle 95% of a statistic over samples of `count` things, drawn with replacement: the bootstrap
+// interval.
+struct Interval {
+  double low = 0, high = 0;
+};
+Interval bootstrap(size_t count, const std::function<double(std::span<const size_t> drawn)>& statistic);
 
 // The non-dominated points; lower is better in both coordinates. Sorted by the first.
 std::vector<size_t> frontier(std::span<const double> first, std::span<const double> second);

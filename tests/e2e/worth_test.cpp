@@ -71,6 +71,12 @@ TEST_F(LearningWorth, FitsALawThatASearchUses) {
   ASSERT_EQ(table.code, 0) << table.output;
   EXPECT_EQ(Json::parse(table.out)["law"]["letters"].size(), json["law"]["letters"].size());
   EXPECT_NEAR(Json::parse(table.out)["quality"]["error"], json["quality"]["error"].get<double>(), 0.01);
+  // The law of another run is judged by them.
+  const Outcome judged = heed("worth --table " + path("run/models.csv") + " --space " + two_kinds() +
+                              " --law " + path("run") + " --json");
+  ASSERT_EQ(judged.code, 0) << judged.output;
+  EXPECT_GE(Json::parse(judged.out)["spearman"], Json::parse(table.out)["quality"]["spearman"]);
+  refuses("worth " + book() + " --law letters -o " + path("x"), 2, "give them with --table FILE.csv");
   // Once more: nothing is trained, and the law is the same.
   ASSERT_EQ(heed(command("run")).code, 0);
   EXPECT_EQ(law("run"), json);

@@ -45,6 +45,27 @@ TEST(Statistics, SpearmanOfKnownExamples) {
   EXPECT_TRUE(std::isnan(spearman({}, {})));
 }
 
+// For a mean the interval is 1.96 standard errors to each side.
+TEST(Statistics, BootstrapOfAMean) {
+  Rng rng(6);
+  std::vector<double> values(400);
+  for (double& value : values) value = rng.normal();
+  const auto mean = [&](std::span<const size_t> drawn) {
+    double sum = 0;
+    for (const size_t i : drawn) sum += values[i];
+    return sum / static_cast<double>(drawn.size());
+  };
+  std::vector<size_t> each(values.size());
+  for (size_t i = 0; i < each.size(); ++i) each[i] = i;
+  double squares = 0;
+  for (const double value : values) squares += std::pow(value - mean(each), 2);
+  const double half = 1.96 * std::sqrt(squares) / static_cast<double>(values.size());
+  const Interval interval = bootstrap(values.size(), mean);
+  EXPECT_NEAR(interval.low, mean(each) - half, 0.15 * half);
+  EXPECT_NEAR(interval.high, mean(each) + half, 0.15 * half);
+  EXPECT_TRUE(std::isnan(bootstrap(3, [](std::span<const size_t>) { return NAN; }).low));
+}
+
 TEST(Statistics, TheBestAreAShareByPerplexity) {
   const std::vector<double> perplexity = {30, 20, 50, 20, 40, 60, 70};
   EXPECT_EQ(best_by_perplexity(perplexity, 50), (std::vector<size_t>{1, 3, 0}));  // floor(3.5)

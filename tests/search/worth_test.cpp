@@ -190,7 +190,7 @@ TEST(Law, QualityIsThatOfModelsLeftOut) {
 
 // Each text has a floor of its own, also in predictions for models left out.
 TEST(Law, TextsDifferInTheirFloor) {
-  std::vector<LawModel> models = made_up_models(other_law(), 30, 0.01);
+  std::vector<LawModel> models = made_up_models(other_law(), 60, 0.01);
   for (size_t i = 0; i < models.size(); ++i) {
     models[i].text = i % 2 ? "easy" : "hard";
     if (i % 2 == 0) models[i].bits_per_byte += 0.8;
@@ -198,8 +198,32 @@ TEST(Law, TextsDifferInTheirFloor) {
   const LawQuality quality = judge_law(models, load_law("letters"));
   EXPECT_LT(quality.error, 0.04);
   EXPECT_GT(quality.all, 0.97);
-  for (const auto& [text, coefficient] : judge_transfer(models, load_law("letters")))
-    EXPECT_GT(coefficient, 0.9) << text;
+  // Nothing that the prior knows of the texts is used.
+  Law prior = load_law("letters");
+  const std::vector<LawTransfer> transfer = judge_transfer(models, prior);
+  EXPECT_EQ(transfer.size(), 2u);
+  for (const LawTransfer& one : transfer) EXPECT_GT(one.spearman, 0.9) << one.text;
+  prior.letters['f'].size = -5, prior.width.power = 9, prior.floor = 7;
+  const std::vector<LawTransfer> other = judge_transfer(models, prior);
+  for (size_t i = 0; i < transfer.size(); ++i) EXPECT_EQ(other[i].spearman, transfer[i].spearman);
+}
+
+// A law knows its own models, whatever the floor of their text; of others it knows as much as it has in
+// common.
+TEST(Law, IsJudgedByModelsItWasNotFittedTo) {
+  std::vector<LawModel> models = made_up_models(other_law(), 30, 0);
+  for (LawModel& model : models) model.bits_per_byte += 0.5;
+  const LawJudgement own = judge_predictions(models, other_law());
+  EXPECT_NEAR(own.offset, 0.5, 1e-9);
+  EXPECT_NEAR(own.error, 0, 1e-9);
+  EXPECT_EQ(own.all, 1);
+  EXPECT_EQ(own.best_third, 1);
+  EXPECT_NEAR(own.all_interval.low, 1, 1e-9);
+  const LawJudgement other = judge_predictions(models, load_law("letters"));
+  EXPECT_LT(other.all, 1);
+  EXPECT_GT(other.error, 0.02);
+  EXPECT_LT(other.all_interval.low, other.all);
+  EXPECT_GT(other.all_interval.high, other.all);
 }
 
 TEST(Law, OneWildModelChangesLittle) {

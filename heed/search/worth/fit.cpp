@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
-#include "heed/search/statistics.h"
 #include "heed/search/worth/least_squares.h"
 
 namespace heed::search {
@@ -139,6 +139,19 @@ struct Fitted {
   }
 };
 
+// Every letter reads or transforms what it does in the prior, all of them equally well.
+Law neutral(Law prior) {
+  prior.floor = 1;
+  prior.blocks = {1, 0.25, 0.25};
+  prior.width = {0.25, 0.5, 0};
+  prior.tokens = {0.5, 0.5};
+  prior.growth = {};
+  for (auto& [letter, worth] : prior.letters)
+    worth = {worth.context > 0 ? kUnknown : 0, worth.transform > 0 ? kUnknown : 0, 1, 0};
+  for (auto& [vocabulary, bits] : prior.vocabulary) bits = 0;
+  return prior;
+}
+
 Fitted fit(const std::vector<LawModel>& models, const Law& prior) {
   const Coordinates coordinates(models, prior);
   const auto residuals = [&](const std::vector<double>& at) {
@@ -184,30 +197,77 @@ LawQuality judge_law(const std::vector<LawModel>& models, const Law& prior) {
   return quality;
 }
 
-std::map<std::string, double> judge_transfer(const std::vector<LawModel>& models, const Law& prior) {
+std::vector<LawTransfer> judge_transfer(const std::vector<LawModel>& models, const Law& prior) {
   std::map<std::string, std::map<double, std::vector<LawModel>>> groups;  // by text, then by tokens
   for (const LawModel& model : models) groups[model.text][model.tokens].push_back(model);
-  std::map<std::string, double> transfer;
+  std::vector<LawTransfer> transfer;
   if (groups.size() < 2) return transfer;
   for (const auto& [text, by_tokens] : groups) {
     std::vector<LawModel> others;
     for (const LawModel& model : models) {
       if (model.text != text) others.push_back(model);
     }
-    const Law law = fit_law(others, prior);
-    double sum = 0;
+    const Law law = fit_law(others, neutral(prior));
     for (const auto& [tokens, group] : by_tokens) {
       std::vector<double> predictions;
       for (const LawModel& model : group) predictions.push_back(predicted(law, model));
-      sum += spearman_of(group, predictions, 100);
+      transfer.push_back({text, tokens, spearman_of(group, predictions, 100)});
     }
-    transfer[text] = sum / static_cast<double>(by_tokens.size());
   }
   return transfer;
 }
 
+LawJudgement judge_predictions(const std::vector<LawModel>& models, const Law& law) {
+  std::vector<double> measured, predictions;
+  for (const LawModel& model : models) {
+    measured.push_back(model.bits_per_byte), predictions.push_back(predicted(law, model));
+  }
+  LawJudgement judgement;
+  const auto count = static_cast<double>(models.size());
+  for (size_t i = 0; i < models.size(); ++i) judgement.offset += (measured[i] - predictions[i]) / count;
+  double squares = 0;
+  for (size_t i = 0; i < models.size(); ++i)
+    squares += std::pow(measured[i] - predictions[i] - judgement.offset, 2);
+  judgement.error = std::sqrt(squares / count);
+  const auto coefficient = [&](std::span<const size_t> drawn, int64_t percent) {
+    std::vector<double> truth, score;
+    for (const size_t i : drawn) truth.push_back(measured[i]), score.push_back(-predictions[i]);
+    return spearman_of_best(truth, score, percent);
+  };
+  const auto judge = [&](int64_t percent, double& value, Interval& interval) {
+    std::vector<size_t> each(models.size());
+    std::iota(each.begin(), each.end(), size_t{0});
+    value = coefficient(each, percent);
+    interval =
+        bootstrap(models.size(), [&](std::span<const size_t> drawn) { return coefficient(drawn, percent); });
+  };
+  judge(100, judgement.all, judgement.all_interval);
+  judge(34, judgement.best_third, judgement.best_third_interval);
+  return judgement;
+}
+
+namespace {
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+Json to_json(const Interval& interval) { return Json::array({number(interval.low), number(interval.high)}); }
+}  // namespace
+
+Json to_json(const LawJudgement& judgement) {
+  return {{"offset", judgement.offset},
+          {"error", judgement.error},
+          {"spearman", number(judgement.all)},
+          {"spearman_interval", to_json(judgement.all_interval)},
+          {"spearman_best_third", number(judgement.best_third)},
+          {"spearman_best_third_interval", to_json(judgement.best_third_interval)}};
+}
+
+Json to_json(const std::vector<LawTransfer>& transfer) {
+  Json all = Json::array();
+  for (const LawTransfer& one : transfer)
+    all.push_back({{"text", one.text}, {"tokens", one.tokens}, {"spearman", number(one.spearman)}});
+  return all;
+}
+
 Json to_json(const LawQuality& quality) {
-  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   return {{"error", number(quality.error)},
           {"spearman", number(quality.all)},
           {"spearman_best_fifth", number(quality.best_fifth)},

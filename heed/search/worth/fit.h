@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/search/statistics.h"
 #include "heed/search/worth/law.h"
 
 namespace heed::search {
@@ -40,9 +41,26 @@ struct LawQuality {
 };
 LawQuality judge_law(const std::vector<LawModel>& models, const Law& prior);
 
-// Each text predicted by a law fitted to the others: Spearman's coefficient of its models, among those
-// trained on equally many tokens (the mean, if there are several such groups). Empty for one text.
-std::map<std::string, double> judge_transfer(const std::vector<LawModel>& models, const Law& prior);
+// Each text predicted by a law fitted to the others: Spearman's coefficient of its models that were trained
+// on equally many tokens. Empty for one text. Of `prior` only what letters read and transform is used, not
+// its numbers: they may come from that very text.
+struct LawTransfer {
+  std::string text;
+  double tokens = 0, spearman = 0;
+};
+std::vector<LawTransfer> judge_transfer(const std::vector<LawModel>& models, const Law& prior);
+
+// How well a law predicts models, none of which it was fitted to.
+struct LawJudgement {
+  double offset = 0;               // mean of measured minus predicted: a text has its own floor
+  double error = 0;                // root mean square of what remains
+  double all = 0, best_third = 0;  // Spearman's coefficient
+  Interval all_interval, best_third_interval;
+};
+LawJudgement judge_predictions(const std::vector<LawModel>& models, const Law& law);
+
 Json to_json(const LawQuality& quality);
+Json to_json(const LawJudgement& judgement);
+Json to_json(const std::vector<LawTransfer>& transfer);
 
 }  // namespace heed::search
