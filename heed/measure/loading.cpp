@@ -11,14 +11,6 @@ namespace {
 constexpr int64_t kLength = 192;
 constexpr Effort kEffort{3, 9, 0.05};
 
-spec::ModelSpec sized(int64_t pairs, int64_t width) {
-  spec::ModelSpec spec = spec::backbones().find("transformer-xl").settings();
-  spec.arch = text("(sf)x", pairs);
-  spec.width = width, spec.sizes["heads"] = {4}, spec.sizes["inner"] = {2 * width};
-  spec.embedding.vocabulary = 256;
-  return spec;
-}
-
 }  // namespace
 
 Timing time_loading(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t length) {
@@ -39,7 +31,8 @@ LoadPace measure_load_pace(Yardstick& yardstick, double reference) {
   const auto bytes = [](const spec::ModelSpec& spec) {
     return 4 * static_cast<double>(model::count_parameters(spec).total);
   };
-  const spec::ModelSpec little = sized(1, 64), deep = sized(12, 64), wide = sized(1, 512);
+  const spec::ModelSpec little = plain_model(1, 64, 128), deep = plain_model(12, 64, 128),
+                        wide = plain_model(1, 512, 1024);
   const double of_little = seconds(little), of_deep = seconds(deep), of_wide = seconds(wide);
   LoadPace pace;
   pace.byte = std::max(0.0, (of_wide - of_little) / (bytes(wide) - bytes(little)));

@@ -9,6 +9,9 @@
 
 namespace heed::measure {
 
+// Attention and feed-forward, so many times: a model to time the machine with.
+spec::ModelSpec plain_model(int64_t pairs, int64_t width, int64_t inner);
+
 class Yardstick {
  public:
   Yardstick();

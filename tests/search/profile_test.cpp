@@ -159,6 +159,7 @@ TEST(DeviceProfile, LatencyIsTheSumOfPieces) {
   double next = 1;
   for (const auto& [key, timing] : here.pieces()) times[key] = {next, next, next, 1}, next *= 2;
   profile.add(times);
+  profile.save_load_pace({8192, 1024, 0.25});
   ProfiledCosts costs(space, profile);
   const spec::Frame frame{16, 0, 1, 100};
   const spec::Layer attends{0, {{"heads", 2}, {"inner", 32}}}, feeds{1, {{"inner", 32}}},
@@ -170,6 +171,9 @@ TEST(DeviceProfile, LatencyIsTheSumOfPieces) {
   EXPECT_EQ(costs.of({frame, {attends, feeds, recurs}}).step,
             costs.of_frame(frame).step + step(attends) + step(feeds) + step(recurs));
   EXPECT_NE(step(recurs), costs.of_layer(16, recurs).latency);  // another piece
+  // What attends is followed by a feed-forward: four blocks in all.
+  const Cost all = costs.of({frame, {attends, feeds, recurs}});
+  EXPECT_EQ(all.load, 8192 + 4 * 1024 + 0.25 * static_cast<double>(all.resident));
   // The feed-forward of both layers is the same piece.
   const double attention = costs.of_layer(16, attends).latency - costs.of_layer(16, feeds).latency;
   EXPECT_EQ(std::exp2(std::round(std::log2(attention))), attention);
