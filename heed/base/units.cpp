@@ -36,6 +36,10 @@ double parse(const std::string& written, const std::string& what, std::span<cons
 
 }  // namespace
 
+std::string format_plural(int64_t count, const std::string& thing) {
+  return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
 int64_t parse_count(const std::string& written, const std::string& what) {
   constexpr Unit kUnits[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}};
   constexpr const char* kExample = "a whole number from 0 on, such as 5000, 300K, 2.5M or 1G";

@@ -61,7 +61,7 @@ class Train : public Verb {
     flags.option("tokens", tokens_,
                  "train on this many tokens, such as 3M: steps follow from batch and length");
     flags.seconds("max-time", max_time_,
-                  "stop and save after this time, such as 90s, 5m or 1h; the same command resumes");
+                  "stop after this time, such as 90s, 5m or 1h, and leave a model; the same command resumes");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
     flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");
@@ -120,12 +120,11 @@ class Train : public Verb {
       std::printf("%s\n", json.dump(2).c_str());
       return;
     }
-    const auto step = static_cast<long long>(result.step);
     if (result.finished && result.step == result.first) {
-      std::printf("was already trained: %lld steps", step);
+      std::printf("was already trained: %s", format_plural(result.step, "step").c_str());
     } else {
-      std::printf("%s %lld steps in %s", result.finished ? "trained" : "stopped after", step,
-                  format_seconds(result.seconds).c_str());
+      std::printf("%s %s in %s", result.finished ? "trained" : "stopped after",
+                  format_plural(result.step, "step").c_str(), format_seconds(result.seconds).c_str());
     }
     if (result.best_step > 0)
       std::printf("; best on the valid part: %s at step %lld", format_loss(result.best, bits).c_str(),
@@ -133,7 +132,7 @@ class Train : public Verb {
     if (has_model()) {
       std::printf("; model in %s/model\n", out_.c_str());
     } else {
-      std::printf("; no model yet: the first is saved when it is first evaluated\n");
+      std::printf("; no model yet\n");
     }
   }
 
@@ -188,7 +187,7 @@ class Train : public Verb {
     const int64_t memory = built.memory().peak(), parameters = model::count_parameters(recipe.model).total;
     peak_ = measure::peak_flops();
     const spec::TrainingSpec& t = recipe.training;
-    const double seconds = measure::training_seconds(built.flops() * static_cast<double>(t.steps));
+    const double seconds = built.flops() * static_cast<double>(t.steps) / peak_;
     if (dry_run_ && json_) {
       const Json json = {{"parameters", parameters},
                          {"steps", t.steps},
@@ -198,14 +197,14 @@ class Train : public Verb {
                          {"available_bytes", train::available_for_training()}};
       std::printf("%s\n", json.dump(2).c_str());
     } else {
-      std::fprintf(
-          dry_run_ ? stdout : stderr,
-          "%s: %s parameters; %lld steps of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
-          "about %s in total\n",
-          name_.c_str(), format_count(static_cast<double>(parameters)).c_str(),
-          static_cast<long long>(t.steps), static_cast<long long>(t.batch), static_cast<long long>(t.length),
-          static_cast<long long>(t.memory), format_count(built.flops()).c_str(), format_bytes(memory).c_str(),
-          format_seconds(seconds).c_str());
+      std::fprintf(dry_run_ ? stdout : stderr,
+                   "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
+                   "at least %s in total\n",
+                   name_.c_str(), format_count(static_cast<double>(parameters)).c_str(),
+                   format_plural(t.steps, "step").c_str(), static_cast<long long>(t.batch),
+                   static_cast<long long>(t.length), static_cast<long long>(t.memory),
+                   format_count(built.flops()).c_str(), format_bytes(memory).c_str(),
+                   format_seconds(seconds).c_str());
     }
     if (memory > train::available_for_training())
       throw system_error("train: ", format_bytes(memory), " are needed, ",

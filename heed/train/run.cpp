@@ -17,6 +17,16 @@ namespace {
 using data::Split;
 
 constexpr int64_t kPromptTokens = 32;  // of the valid part, which a sample continues
+// Of metrics.jsonl: an evaluation because the run was stopped, which an undisturbed run does not make.
+constexpr const char* kAtStop = "at_stop";
+constexpr double kUpdateOverForward = 3;  // operations
+
+struct Durations {
+  double seconds = 0;
+  int64_t count = 0;
+  void add(double more) { seconds += more, ++count; }
+  double mean() const { return std::max(1e-9, seconds / static_cast<double>(count)); }
+};
 
 // The progress of a run besides weights and states.
 struct Progress {
@@ -66,7 +76,7 @@ class Run {
       if (!stopped) save();
     }
     while (progress_.step < end && is_patient() && !stopped) {
-      step(clock);
+      step();
       const int64_t every = recipe_.training.evaluate_every;
       const bool last = progress_.step == end;
       if (last || (every > 0 && progress_.step % every == 0)) stopped = !evaluate();
@@ -77,7 +87,10 @@ class Run {
         clock.saved();
       }
     }
-    if (stopped || (progress_.step < steps && is_patient())) return result(false, first, clock);
+    if (stopped || (progress_.step < steps && is_patient())) {
+      if (request_.leaves_model && progress_.step > 0) leave_model();
+      return result(false, first, clock);
+    }
     if (!scorer_) save_model();  // without a valid part the last is the best
     return result(true, first, clock);
   }
@@ -110,6 +123,8 @@ class Run {
       observer_.note(text("resuming from step ", progress_.step));
     }
     text_.folder().metrics().cut_after(progress_.step);
+    text_.folder().metrics().cut_from([](const Json& line) { return line.contains(kAtStop); });
+    forget_model_of_stop();
     // A pending evaluation may have been made after this checkpoint, and then been lost.
     if (progress_.owed)
       text_.folder().metrics().cut_from([&](const Json& line) {
@@ -120,23 +135,41 @@ class Run {
     if (samples_) samples_->cut_after(progress_.owed ? progress_.step - 1 : progress_.step);
   }
 
-  void step(const RunClock& clock) {
+  // Of those to come, by the time of those made; at first, by that of the updates, which run backward as
+  // well.
+  double seconds_of_evaluations(double rate) const {
+    if (!scorer_) return 0;
+    const spec::TrainingSpec& training = recipe_.training;
+    const int64_t every = training.evaluate_every;
+    int64_t left = 1;  // the last one
+    if (every > 0) left += (training.steps - 1) / every - progress_.step / every;
+    if (evaluations_.count > 0) return static_cast<double>(left) * evaluations_.mean();
+    const int64_t tokens =
+        training.evaluate_tokens > 0 ? std::min(training.evaluate_tokens, valid_->size()) : valid_->size();
+    const auto in_update = static_cast<double>(training.batch * training.length);
+    return static_cast<double>(left * tokens) / (kUpdateOverForward * rate * in_update);
+  }
+
+  void step() {
     const spec::TrainingSpec& training = recipe_.training;
     const int64_t index = progress_.step, seen = seen_before(training, text_.batches(), index);
     const double step_begin = now_seconds();
     const StepResult result = trainer_->step(
         index + 1, seen, [&](int64_t chunk, const Batch&) { text_.batches().fill(index, chunk, batch_); });
     progress_.step = index + 1;
-    progress_.seconds += now_seconds() - step_begin;
+    const double seconds = now_seconds() - step_begin;
+    progress_.seconds += seconds;
+    updates_.add(seconds);
     progress_.loss.add(
         index, result.loss,
         text("Try a smaller learning rate (now ", result.learning_rate, ") or a longer warm-up"));
-    const double rate = clock.steps_per_second(progress_.step);
-    StepReport report{progress_.step, training.steps, progress_.loss.average, result.gradient_norm,
+    const double rate = 1 / updates_.mean();
+    StepReport report{progress_.step, training.steps, result.loss, result.gradient_norm,
                       result.learning_rate};
     report.tokens_per_second = rate * static_cast<double>(training.batch * training.length);
     report.flops_per_second = rate * trainer_->flops();
-    report.seconds_left = static_cast<double>(training.steps - progress_.step) / rate;
+    report.seconds_left =
+        static_cast<double>(training.steps - progress_.step) / rate + seconds_of_evaluations(rate);
     observer_.step(report);
     text_.folder().metrics().append({{"step", progress_.step},
                                      {"loss", result.loss},
@@ -151,11 +184,13 @@ class Run {
   bool evaluate() {
     progress_.owed = false;
     if (!scorer_) return true;
+    const double begin = now_seconds();
     const Score score = scorer_->run(*valid_batches_, recipe_.training.evaluate_tokens, [&](int64_t) {
       progress_.owed = observer_.stop();
       return !progress_.owed;
     });
     if (progress_.owed) return false;
+    evaluations_.add(now_seconds() - begin);
     const Metric& deciding = score.metrics.front();
     const bool best = progress_.best_step == 0 || deciding.is_better_than(progress_.best);
     if (best) {
@@ -166,11 +201,45 @@ class Run {
     }
     observer_.evaluated(progress_.step, score, bytes_per_token(), best);
     if (best && request_.sample) sample();
+    log_evaluation(score, best);
+    evaluated_ = progress_.step;
+    return true;
+  }
+
+  // Everything is saved. Evaluates, unless the last step was, and saves the model if it is the best so far.
+  // What an undisturbed run would have in its place is kept aside until the run resumes.
+  void leave_model() {
+    const bool first = progress_.best_step == 0;
+    if (!scorer_ || progress_.owed) {
+      if (first) save_model();
+      return;
+    }
+    if (evaluated_ == progress_.step) return;
+    const Score score =
+        scorer_->run(*valid_batches_, recipe_.training.evaluate_tokens, [](int64_t) { return true; });
+    const bool best = first || score.metrics.front().is_better_than(progress_.best);
+    if (best) {
+      if (!first) std::filesystem::rename(model_folder(), aside());
+      save_model();
+    }
+    observer_.evaluated(progress_.step, score, bytes_per_token(), best);
+    log_evaluation(score, best, {{kAtStop, true}});
+  }
+
+  void forget_model_of_stop() const {
+    if (!std::filesystem::exists(aside())) return;
+    std::filesystem::remove_all(model_folder());
+    std::filesystem::rename(aside(), model_folder());
+  }
+
+  std::filesystem::path model_folder() const { return request_.folder / "model"; }
+  std::filesystem::path aside() const { return request_.folder / "model.before-stop"; }
+
+  void log_evaluation(const Score& score, bool best, Json line = Json::object()) {
     Json valid = {{"tokens", score.tokens}, {"best", best}};
     for (const Metric& metric : score.metrics) valid[metric.name] = metric.value;
-    text_.folder().metrics().append(
-        {{"step", progress_.step}, {"seconds", progress_.seconds}, {"valid", valid}});
-    return true;
+    line.update({{"step", progress_.step}, {"seconds", progress_.seconds}, {"valid", valid}});
+    text_.folder().metrics().append(line);
   }
 
   // From the same prompt each time, so that samples can be compared.
@@ -178,8 +247,7 @@ class Run {
     std::vector<int32_t> tokens(static_cast<size_t>(std::min(kPromptTokens, valid_->size())));
     valid_->copy(0, static_cast<int64_t>(tokens.size()), tokens.data());
     try {
-      samples_->append(
-          {{"step", progress_.step}, {"text", request_.sample(request_.folder / "model", tokens)}});
+      samples_->append({{"step", progress_.step}, {"text", request_.sample(model_folder(), tokens)}});
     } catch (const Error& error) {  // not a reason to stop the training
       observer_.note(text("no sample of step ", progress_.step, ": ", error.what()));
     }
@@ -203,8 +271,8 @@ class Run {
 
   void save_model() {
     text_.folder().check_in_place();
-    store::save_model_folder(request_.folder / "model", recipe_, parameters(),
-                             text_.tokens().tokenizer->to_json(), request_.save_dtype);
+    store::save_model_folder(model_folder(), recipe_, parameters(), text_.tokens().tokenizer->to_json(),
+                             request_.save_dtype);
   }
 
   RunResult result(bool finished, int64_t first, const RunClock& clock) const {
@@ -224,6 +292,9 @@ class Run {
   data::BatchSpans batch_;  // what the trainer reads
   std::unique_ptr<Scorer> scorer_;
   Progress progress_;
+  // In this call.
+  Durations updates_, evaluations_;
+  int64_t evaluated_ = -1;  // the last step that was
 };
 
 }  // namespace

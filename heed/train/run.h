@@ -21,6 +21,7 @@ struct RunRequest {
   double max_seconds = 0;          // stop after this time, 0 for no limit
   int64_t stop_after = 0;          // stop, evaluated, after this many updates in all; 0 for the recipe's
   double save_seconds = 120;       // between checkpoints
+  bool leaves_model = true;        // also when stopped between two evaluations
   DType save_dtype = DType::kF32;  // of the weights in the model folder: f32, f16 or bf16
   Json record = Json::object();    // what run.json should say besides seeds and data
   // The model's continuation of the tokens, for samples.jsonl, whenever a model was the best so far. An Error
@@ -30,7 +31,7 @@ struct RunRequest {
 
 struct StepReport {
   int64_t step = 0, steps = 0;
-  double loss = 0;  // an average over the last steps
+  double loss = 0;  // of this step
   double gradient_norm = 0, learning_rate = 0;
   double tokens_per_second = 0, flops_per_second = 0;
   double seconds_left = 0;

@@ -29,6 +29,8 @@ TEST(Units, AreReadable) {
   EXPECT_EQ(format_count(124439808), "124 M");
   EXPECT_EQ(format_count(5.469e15), "5.5 P");
   EXPECT_EQ(format_count(76.8171), "76.8");
+  EXPECT_EQ(format_plural(1, "step"), "1 step");
+  EXPECT_EQ(format_plural(0, "step"), "0 steps");
   EXPECT_EQ(format_count(768), "768");
 }
 

@@ -137,13 +137,46 @@ TEST_F(TrainVerb, UnitsAreUnderstood) {
   const Outcome timed = heed(command("timed", "--steps 1000000 --max-time 50ms"));
   EXPECT_EQ(timed.code, 0) << timed.output;
   EXPECT_TRUE(timed.out.starts_with("stopped after ")) << timed.output;
-  // Said where there is one, and where there is none yet.
+}
+
+// Also before the first evaluation is due, and with a better one than the last.
+TEST_F(TrainVerb, AStopLeavesAModel) {
   const Outcome early = heed(command("early", "--steps 1000000 --evaluate-every 900000 --max-time 50ms"));
-  EXPECT_EQ(std::filesystem::exists(path("early/model")), contains(early, "; model in ")) << early.output;
-  EXPECT_TRUE(contains(early, "no model yet")) << early.output;
-  const Outcome more =
-      heed(command("early", "--steps 1000000 --evaluate-every 900000 --max-time 50ms --json"));
-  EXPECT_TRUE(Json::parse(more.out)["model"].is_null()) << more.output;
+  ASSERT_EQ(early.code, 0) << early.output;
+  EXPECT_TRUE(contains(early, ": valid ")) << early.output;
+  EXPECT_TRUE(contains(early, "; model in ")) << early.output;
+  EXPECT_EQ(heed("generate " + path("early") + " -n 5").code, 0);
+  EXPECT_EQ(heed("eval " + path("early") + " --data " + text()).code, 0);
+  // A signal too, and what was logged then is not in the log of the resumed run.
+  const std::string flags = "--steps 400 --evaluate-every 350 --save-seconds 0.01";
+  EXPECT_EQ(interrupted("cut", flags, SIGINT), 130);
+  EXPECT_NE(model("cut"), "");
+  EXPECT_NE(content(path("cut/metrics.jsonl")).find("at_stop"), std::string::npos);
+  ASSERT_EQ(heed(command("cut", flags)).code, 0);
+  ASSERT_EQ(heed(command("whole", flags)).code, 0);
+  EXPECT_EQ(metrics("cut"), metrics("whole"));
+  EXPECT_EQ(model("cut"), model("whole"));
+}
+
+// What is the best model only because the run was stopped there is forgotten when it resumes: an undisturbed
+// run does not know it.
+TEST_F(TrainVerb, TheBestModelBeforeAStopIsKept) {
+  const std::string flags = "--steps 12 --evaluate-every 4";
+  const auto update = [&] { ASSERT_EQ(heed(command("cut", flags + " --max-time 1us")).code, 0); };
+  for (int i = 0; i < 4; ++i) update();
+  const std::string evaluated = model("cut");
+  const std::string aside = path("cut/model.before-stop/model.safetensors");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(fs::exists(aside), i > 0);
+    update();
+    EXPECT_NE(model("cut"), evaluated);  // each update makes it better
+    EXPECT_EQ(content(aside), evaluated);
+  }
+  ASSERT_EQ(heed(command("cut", flags)).code, 0);
+  ASSERT_EQ(heed(command("whole", flags)).code, 0);
+  EXPECT_FALSE(fs::exists(aside));
+  EXPECT_EQ(model("cut"), model("whole"));
+  EXPECT_EQ(metrics("cut"), metrics("whole"));
 }
 
 TEST_F(TrainVerb, DryRunStatesAndAllocatesNothing) {

@@ -141,6 +141,7 @@ class ShortTrainings {
     request.folder = folder_ / model.name;
     request.shared = shared_.at(vocabulary_of(model.recipe));
     request.record = record_;
+    request.leaves_model = false;
     request.stop_after = model.stop_after;
     Observer observer(*this, model);
     ShortTraining trained = model;
