@@ -25,9 +25,7 @@ class Worth : public Verb {
     flags.path("table", table_,
                "instead of a text: models.csv of earlier runs, joined; fits a law to all of them");
     flags.path("law", law_,
-               "with --table: fits nothing, and says how well this law predicts the models: law.json, or a "
-               "folder of "
-               "`heed worth`");
+               "with --table: a law, or a folder that has one; nothing is fitted, but judged by the models");
     flags.option("space", space_, "space of models: a name or a TOML file");
     declare_genes(flags, genes_);
     flags.path("o,out", out_, "folder of the models and the law; the same command resumes where it stopped");

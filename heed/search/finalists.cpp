@@ -110,7 +110,8 @@ class FinalistTraining {
     size_t left = plan.models;
     int64_t reached = 0;
     for (int64_t rounds = plan.rounds(); rounds > 0 && reached < steps_; --rounds, left /= 2) {
-      reached = next_stop(left, rounds, reached, steps_, pace_of(left), rest_);
+      reached = std::max(std::min(kPaceUpdates, steps_),
+                         next_stop(left, rounds, reached, steps_, pace_of(left), rest_));
       std::vector<Finalist*> models;
       for (size_t i = 0; i < left; ++i) models.push_back(&finalists_[i]);
       train(models, reached);
@@ -163,13 +164,13 @@ class FinalistTraining {
     double work = 0, seconds = 0;
     for (size_t i = 0; i < models.size(); ++i) {
       work += models[i].work;
-      seconds += models[i].seconds - finalists[i]->seconds;
+      seconds += std::max(0.0, models[i].seconds - finalists[i]->seconds);  // 0 if it diverged
       finalists[i]->model->trained = models[i].moments;
       finalists[i]->reached = stop;
       finalists[i]->seconds = models[i].seconds;
     }
     const auto count = static_cast<double>(models.size());
-    if (seconds > 0) seconds_per_work_ = seconds / work;  // 0 if all of them diverged
+    if (seconds > 0) seconds_per_work_ = seconds / work;
     start_ = std::max(0.0, wall * std::min<double>(thread_count(), count) - seconds) / count;
   }
 
@@ -208,8 +209,8 @@ class FinalistTraining {
   std::optional<Rounds> rounds_;
   double seconds_ = 0;  // for the whole training of the largest, with all threads
   double rest_ = 0;     // of the time
-  double seconds_per_work_ = 0,
-         start_ = 0;  // of one thread: for an update of a parameter; as in TrainingPace
+  // Of one thread: for an update of a parameter; as in TrainingPace.
+  double seconds_per_work_ = 0, start_ = 0;
 };
 
 }  // namespace
