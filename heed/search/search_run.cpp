@@ -11,7 +11,6 @@
 #include "heed/search/finalists.h"
 #include "heed/search/frontier_measurer.h"
 #include "heed/search/infeasible.h"
-#include "heed/search/proxies/counts.h"
 #include "heed/search/records.h"
 #include "heed/search/rivals.h"
 #include "heed/search/strategies/exact.h"
@@ -20,7 +19,6 @@
 #include "heed/search/worth/train_time.h"
 #include "heed/search/worth/valuation.h"
 #include "heed/search/worth/worth_run.h"
-#include "heed/spec/space_definition.h"
 #include "heed/store/json_file.h"
 #include "heed/store/run_folder.h"
 
@@ -29,71 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSettings = "strategy_settings";
 constexpr size_t kFinalists = 12;
 constexpr double kSafeLatency = 0.97;  // of the limit, since predictions are off by a few percent
-constexpr int64_t kFinalistTokens = 1 << 16;
 constexpr const char* kFitFolder = "worth";
-
-bool by_law(const SearchRequest& request) { return proxies().find(request.proxy).by_law; }
-
-bool trains_finalists(const SearchRequest& request) {
-  return by_law(request) && !request.sample.data.empty() && request.finalists != 0.0;
-}
-
-Json or_null(const std::optional<double>& seconds) { return seconds ? Json(*seconds) : Json(); }
-
-Json config_of(const SearchRequest& r, const Json& settings) {
-  Json limits = Json::object();
-  if (std::isfinite(r.limits.latency)) limits["latency"] = r.limits.latency;
-  if (r.limits.memory != INT64_MAX) limits["memory"] = r.limits.memory;
-  if (r.limits.total != INT64_MAX) limits["parameters"] = r.limits.total;
-  if (std::isfinite(r.limits.step)) limits["step"] = r.limits.step;
-  if (std::isfinite(r.limits.first_token)) limits["first_token"] = r.limits.first_token;
-  if (r.limits.file != INT64_MAX) limits["file"] = r.limits.file;
-  return {{"space", r.space.name},
-          {spec::kSpaceDefinition, r.space.source},
-          {"device", measure::this_device().fingerprint()},
-          {"strategy", r.strategy},
-          {"proxy", r.proxy},
-          {"latency", r.measure_all ? "measured" : "summed"},
-          {"keep", r.keep},
-          {"baselines", r.baselines},
-          {"limits", limits},
-          {"objective", enum_name(r.objective)},
-          {"sample", heed::to_json(r.sample)},
-          {"train_tokens", r.train_time ? Json() : Json(tokens_of(r.space.training))},
-          {"train_time", or_null(r.train_time)},
-          {"law", r.law},
-          {"fit", or_null(r.fit)},
-          {"finalists", or_null(r.finalists)},
-          {"compare", r.compare},
-          {kSettings, settings}};
-}
-
-// Earlier versions kept the settings of every strategy, as "settings".
-Json upgraded_config(const Json& before) {
-  Json config = spec::with_space_definition(before);
-  if (!config.contains("law")) config["law"] = "";
-  if (!config.contains("train_time")) config["train_time"] = Json();
-  if (!config.contains("objective")) config["objective"] = enum_name(Objective::kPrompt);
-  for (const char* seconds : {"fit", "finalists", "compare"}) {
-    if (!config.contains(seconds)) config[seconds] = 0.0;
-  }
-  if (!config.contains("train_tokens") && config.contains(spec::kSpaceDefinition))
-    config["train_tokens"] =
-        tokens_of(spec::read_space(config[spec::kSpaceDefinition], "config.json").training);
-  if (!config.contains("settings") || !config.value("strategy", Json()).is_string()) return config;
-  const StrategyEntry& strategy = strategies().find(config["strategy"]);
-  const Json all = config["settings"];
-  Json own = Json::object();
-  for (const DescribedField& field : strategy.settings) {
-    if (all.contains(field.name)) own[field.name] = all[field.name];
-  }
-  config.erase("settings");
-  config[kSettings] = strategy.resolve(own);
-  return config;
-}
 
 class Search {
  public:
@@ -115,7 +51,8 @@ class Search {
 
   SearchResult run() {
     begin([&] {
-      check_request();
+      check_request(request_);
+      if (!proxy_.by_law) sample_.check(proxy_);
       if (trains_finalists(request_))
         leave_out_vocabularies(request_.space, request_.sample.data, finalists_folder(request_.folder),
                                [&](const std::string& sentence) { observer_.note(sentence); });
@@ -164,7 +101,7 @@ class Search {
   // The law that was asked for, or the space's, or one fitted to the text from there on.
   void find_law(bool profiled) {
     value(request_.law.empty() ? prior_of(space_) : load_law(request_.law));
-    if (const double seconds = fits_law() ? seconds_to_fit(profiled) : 0; seconds > 0) {
+    if (const double seconds = fits_law(request_) ? seconds_to_fit(profiled) : 0; seconds > 0) {
       observer_.note(
           text("fitting a law of worth to ", request_.sample.data, ", in at most ", format_seconds(seconds)));
       WorthSettings settings;
@@ -246,10 +183,6 @@ class Search {
     return peak > 0 ? peak : measure::peak_flops();
   }
 
-  bool fits_law() const {
-    return request_.fit != 0.0 && !request_.sample.data.empty() && request_.law.empty();
-  }
-
   double seconds_to_fit(bool profiled) {
     if (request_.fit) return *request_.fit;
     if (request_.train_time) return usual_fit(*request_.train_time);
@@ -267,54 +200,6 @@ class Search {
   void begin(const std::function<void()>& body) {
     folder_.begin(body, [this] { return records_.evaluated() > 0; });
   }
-
-  // Everything that can be refused is checked before the device is profiled.
-  void check_request() {
-    if (strategy_.needs_counted_score && !is_counted())
-      throw usage_error("search: ", strategy_.name, " needs a proxy that follows from the sizes, such as ",
-                        effective_params_proxy().name, "; ", proxy_.name, " works with --strategy ",
-                        strategy_for_any_score());
-    if (!proxy_.by_law) sample_.check(proxy_);
-    const bool fitted = request_.fit.value_or(0) > 0;
-    if (proxy_.by_law && request_.law.empty() && space_.law.empty() && !fitted)
-      throw usage_error(
-          "search: space ", space_.name,
-          " has no law of worth; give one with --law, which `heed worth` fits to a text, or a text "
-          "and a time for that with --data and --fit");
-    if (fitted && (!proxy_.by_law || !fits_law()))
-      throw usage_error(
-          "search: a law is fitted to a text if none is given; give --fit with --data TEXT, and without "
-          "--law "
-          "and --proxy");
-    const bool trained = proxy_.by_law && !request_.sample.data.empty();
-    if (request_.train_time && (!trained || request_.train_tokens > 0 || request_.measure_all))
-      throw usage_error(
-          "search: how much can be learned in --train-time is known from a text, a law of worth and the "
-          "profile; give --data TEXT, and neither --train-tokens nor --measure-all");
-    if (request_.train_time && !(*request_.train_time > 0))
-      throw usage_error("search: --train-time is ", format_seconds(*request_.train_time),
-                        "; give a time such as 1h");
-    if (!trained && (request_.finalists.value_or(0) > 0 || request_.compare > 0))
-      throw usage_error(
-          "search: finalists, and what they are compared with, are trained on a text and chosen by a law; "
-          "give "
-          "--data TEXT, and --law if the space has none");
-    if (request_.compare > 0 && request_.measure_all)
-      throw usage_error("search: --compare needs the profile; leave out --measure-all");
-    const Limits& l = request_.limits;
-    if (!(l.latency > 0) || !(l.step > 0) || !(l.first_token > 0) || l.memory < 1 || l.total < 1 ||
-        l.file < 1)
-      throw usage_error("search: a limit of 0 or less leaves no model; give positive ones");
-  }
-
-  static std::string strategy_for_any_score() {
-    for (const StrategyEntry& entry : strategies()) {
-      if (!entry.needs_counted_score) return entry.name;
-    }
-    return "";
-  }
-
-  bool is_counted() const { return proxy_.of_counts || proxy_.by_law; }
 
   double score(const spec::Frame& frame, const Cost& cost) const {
     if (valuation_) return valuation_->score(frame, cost.worth);
@@ -348,8 +233,8 @@ class Search {
     if (const auto known = records_.find(space_.key_of(candidate), candidate)) return *known;
     const Cost cost = cost_of(candidate);
     return {candidate, cost,
-            is_counted() ? score(candidate.frame, cost)
-                         : sample_.score(proxy_, space_.recipe_of(candidate), space_.length)};
+            counted_ ? score(candidate.frame, cost)
+                     : sample_.score(proxy_, space_.recipe_of(candidate), space_.length)};
   }
 
   void record(const std::vector<Evaluated>& batch) {
@@ -432,6 +317,7 @@ class Search {
   const StrategyEntry& strategy_;
   Json settings_;
   const Proxy& proxy_;
+  const bool counted_ = by_counts(request_);  // the score
   store::RunFolder folder_;
   Records records_;
   Sample sample_;
@@ -447,18 +333,6 @@ class Search {
 };
 
 }  // namespace
-
-SearchRequest resolved(SearchRequest request) {
-  const bool worth = !request.law.empty() || !request.space.law.empty() || request.fit.value_or(0) > 0;
-  if (request.proxy.empty()) request.proxy = worth ? worth_proxy().name : effective_params_proxy().name;
-  if (request.train_tokens > 0) {
-    request.space.training = for_tokens(request.space.training, request.train_tokens);
-  }
-  // Finalists are evaluated often.
-  int64_t& evaluated = request.space.training.evaluate_tokens;
-  if (trains_finalists(request) && evaluated == 0) evaluated = kFinalistTokens;
-  return request;
-}
 
 SearchResult run_search(const SearchRequest& request, SearchObserver& observer) {
   validate(request.sample);
