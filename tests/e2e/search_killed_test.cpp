@@ -22,6 +22,7 @@ TEST_F(Searching, KilledAtAnyMomentLosesNothingAndEndsTheSame) {
   Rng rng(11);
   std::map<std::string, double> before;
   int killed = 0;
+  bool resumed = false;  // with something to lose
 #ifdef HEED_SANITIZED
   constexpr int kAttempts = 6;  // each takes ten times as long
 #else
@@ -33,8 +34,11 @@ TEST_F(Searching, KilledAtAnyMomentLosesNothingAndEndsTheSame) {
     child.send(SIGKILL);
     const int status = child.status();
     killed += WIFSIGNALED(status);
-    if (WIFEXITED(status)) {
+    if (WIFEXITED(status)) {  // too late; another one begins
       EXPECT_EQ(WEXITSTATUS(status), 0) << content(path("out"));
+      std::filesystem::remove_all(path("cut"));
+      before.clear();
+      continue;
     }
     if (!std::filesystem::exists(path("cut/heed.db"))) continue;
     std::map<std::string, double> after;
@@ -47,10 +51,11 @@ TEST_F(Searching, KilledAtAnyMomentLosesNothingAndEndsTheSame) {
       ASSERT_TRUE(after.contains(key)) << key;
       EXPECT_EQ(after[key], value) << key;
     }
+    resumed = resumed || !before.empty();
     before = std::move(after);
   }
   EXPECT_GT(killed, kAttempts / 4);
-  EXPECT_FALSE(before.empty());
+  EXPECT_TRUE(resumed);
   const Outcome last = heed(command("cut", flags));
   ASSERT_EQ(last.code, 0) << last.output;
   const auto specs = [&](const std::string& run) {
