@@ -61,7 +61,7 @@ class Train : public Verb {
     flags.option("tokens", tokens_,
                  "train on this many tokens, such as 3M: steps follow from batch and length");
     flags.seconds("max-time", max_time_,
-                  "stop after this time, such as 90s, 5m or 1h, and leave a model; the same command resumes");
+                  "end within this time, such as 90s, 5m or 1h: the learning rate comes down in time");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
     flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");

@@ -9,6 +9,7 @@
 #include "heed/store/model_folder.h"
 #include "heed/train/resuming.h"
 #include "heed/train/tasks.h"
+#include "heed/train/time_plan.h"
 #include "heed/train/training.h"
 
 namespace heed::train {
@@ -20,6 +21,9 @@ constexpr int64_t kPromptTokens = 32;  // of the valid part, which a sample cont
 // Of metrics.jsonl: an evaluation because the run was stopped, which an undisturbed run does not make.
 constexpr const char* kAtStop = "at_stop";
 constexpr double kUpdateOverForward = 3;  // operations
+// Updates until it is known how long they take, and how often that is asked again.
+constexpr int64_t kUpdatesToDecide = 3;
+constexpr double kShareToDecide = 0.05;
 
 struct Durations {
   double seconds = 0;
@@ -37,6 +41,9 @@ struct Progress {
   int64_t without_best = 0;  // evaluations since then
   double seconds = 0;        // spent in steps
   bool owed = false;         // the evaluation of this step was interrupted
+  double whole_seconds = 0;  // since the beginning, without what was lost
+  Json plan;                 // of a run that has a time (TimePlan)
+  bool time_is_up = false;
   template <class Visitor>
   void visit(Visitor&& field) {
     field("step", step, "updates made");
@@ -46,6 +53,9 @@ struct Progress {
     field("without_best", without_best, "evaluations since then");
     field("seconds", seconds, "spent in steps");
     field("owed", owed, "the evaluation of this step was interrupted");
+    field("whole_seconds", whole_seconds, "since the beginning, without what was lost");
+    field("plan", plan, "of a run that has a time");
+    field("time_is_up", time_is_up, "of a run that has a time");
   }
 };
 
@@ -67,27 +77,28 @@ class Run {
   }
 
   RunResult run() {
-    const int64_t first = progress_.step, steps = recipe_.training.steps;
-    const int64_t end = request_.stop_after > 0 ? std::min(steps, request_.stop_after) : steps;
+    const int64_t first = progress_.step;
     RunClock clock(first, request_.save_seconds);
+    seconds_before_ = progress_.whole_seconds;
     bool stopped = false;
     if (progress_.owed) {
       stopped = !evaluate();
       if (!stopped) save();
     }
-    while (progress_.step < end && is_patient() && !stopped) {
+    while (!is_done() && !is_at_stop() && !stopped) {
       step();
+      decide(clock);
       const int64_t every = recipe_.training.evaluate_every;
-      const bool last = progress_.step == end;
+      const bool last = is_done() || is_at_stop();
       if (last || (every > 0 && progress_.step % every == 0)) stopped = !evaluate();
-      const bool late = request_.max_seconds > 0 && clock.seconds() > request_.max_seconds;
-      stopped = stopped || (!last && is_patient() && (late || observer_.stop()));
+      stopped = stopped || (!last && is_patient() && observer_.stop());
+      progress_.whole_seconds = seconds_before_ + clock.seconds();
       if (last || !is_patient() || stopped || clock.is_time_to_save()) {
         save();
         clock.saved();
       }
     }
-    if (stopped || (progress_.step < steps && is_patient())) {
+    if (stopped || !is_done()) {
       if (request_.leaves_model && progress_.step > 0) leave_model();
       return result(false, first, clock);
     }
@@ -96,6 +107,25 @@ class Run {
   }
 
  private:
+  bool is_done() const { return progress_.step >= plan_->last() || progress_.time_is_up || !is_patient(); }
+  bool is_at_stop() const { return request_.stop_after > 0 && progress_.step >= request_.stop_after; }
+
+  // With a time: how fast the schedule must run to end with it. Corrected now and then, and written into
+  // every checkpoint.
+  void decide(const RunClock& clock) {
+    if (request_.max_seconds == 0) return;
+    const double used = seconds_before_ + clock.seconds(), rest = request_.max_seconds - used;
+    if (rest <= 0) progress_.time_is_up = true;
+    if (progress_.time_is_up || used < decide_at_ || updates_.count < kUpdatesToDecide) return;
+    decide_at_ = used + kShareToDecide * request_.max_seconds;
+    // An update and its share of the evaluations, the last of which is extra.
+    const int64_t every = recipe_.training.evaluate_every;
+    const double evaluation = seconds_of_evaluation(),
+                 update = updates_.mean() + (every > 0 ? evaluation / static_cast<double>(every) : 0);
+    plan_->decide(progress_.step, (rest - evaluation) / update);
+    progress_.plan = plan_->to_json();
+  }
+
   // Everything that may still throw: the sizes, the checkpoint.
   void prepare() {
     const Task& task = task_of(recipe_.model, recipe_.training);
@@ -122,6 +152,7 @@ class Run {
       progress_ = from_json<Progress>(resumed->progress, resumed->path.string());
       observer_.note(text("resuming from step ", progress_.step));
     }
+    plan_.emplace(recipe_.training.steps, progress_.plan, resumed ? resumed->path.string() : "");
     text_.folder().metrics().cut_after(progress_.step);
     text_.folder().metrics().cut_from([](const Json& line) { return line.contains(kAtStop); });
     forget_model_of_stop();
@@ -135,27 +166,32 @@ class Run {
     if (samples_) samples_->cut_after(progress_.owed ? progress_.step - 1 : progress_.step);
   }
 
-  // Of those to come, by the time of those made; at first, by that of the updates, which run backward as
-  // well.
-  double seconds_of_evaluations(double rate) const {
+  // Of one, by the time of those made; at first, by that of the updates, which run backward as well.
+  double seconds_of_evaluation() const {
     if (!scorer_) return 0;
+    if (evaluations_.count > 0) return evaluations_.mean();
     const spec::TrainingSpec& training = recipe_.training;
-    const int64_t every = training.evaluate_every;
-    int64_t left = 1;  // the last one
-    if (every > 0) left += (training.steps - 1) / every - progress_.step / every;
-    if (evaluations_.count > 0) return static_cast<double>(left) * evaluations_.mean();
     const int64_t tokens =
         training.evaluate_tokens > 0 ? std::min(training.evaluate_tokens, valid_->size()) : valid_->size();
     const auto in_update = static_cast<double>(training.batch * training.length);
-    return static_cast<double>(left * tokens) / (kUpdateOverForward * rate * in_update);
+    return updates_.mean() * static_cast<double>(tokens) / in_update / kUpdateOverForward;
+  }
+
+  double seconds_left() const {
+    const int64_t last = plan_->last(), every = recipe_.training.evaluate_every;
+    int64_t evaluations = 1;  // the last one
+    if (every > 0) evaluations += (last - 1) / every - progress_.step / every;
+    return static_cast<double>(last - progress_.step) * updates_.mean() +
+           static_cast<double>(evaluations) * seconds_of_evaluation();
   }
 
   void step() {
     const spec::TrainingSpec& training = recipe_.training;
     const int64_t index = progress_.step, seen = seen_before(training, text_.batches(), index);
     const double step_begin = now_seconds();
-    const StepResult result = trainer_->step(
-        index + 1, seen, [&](int64_t chunk, const Batch&) { text_.batches().fill(index, chunk, batch_); });
+    const StepResult result =
+        trainer_->step_at(plan_->position(index + 1), index + 1, seen,
+                          [&](int64_t chunk, const Batch&) { text_.batches().fill(index, chunk, batch_); });
     progress_.step = index + 1;
     const double seconds = now_seconds() - step_begin;
     progress_.seconds += seconds;
@@ -164,12 +200,10 @@ class Run {
         index, result.loss,
         text("Try a smaller learning rate (now ", result.learning_rate, ") or a longer warm-up"));
     const double rate = 1 / updates_.mean();
-    StepReport report{progress_.step, training.steps, result.loss, result.gradient_norm,
-                      result.learning_rate};
+    StepReport report{progress_.step, plan_->last(), result.loss, result.gradient_norm, result.learning_rate};
     report.tokens_per_second = rate * static_cast<double>(training.batch * training.length);
     report.flops_per_second = rate * trainer_->flops();
-    report.seconds_left =
-        static_cast<double>(training.steps - progress_.step) / rate + seconds_of_evaluations(rate);
+    report.seconds_left = seconds_left();
     observer_.step(report);
     text_.folder().metrics().append({{"step", progress_.step},
                                      {"loss", result.loss},
@@ -292,6 +326,8 @@ class Run {
   data::BatchSpans batch_;  // what the trainer reads
   std::unique_ptr<Scorer> scorer_;
   Progress progress_;
+  std::optional<TimePlan> plan_;
+  double seconds_before_ = 0, decide_at_ = 0;  // of the time
   // In this call.
   Durations updates_, evaluations_;
   int64_t evaluated_ = -1;  // the last step that was

@@ -18,7 +18,7 @@ struct RunRequest {
   std::filesystem::path data;
   std::filesystem::path folder;
   SharedText shared = {};
-  double max_seconds = 0;          // stop after this time, 0 for no limit
+  double max_seconds = 0;          // for the whole run, whose schedule ends with them; 0 for no limit
   int64_t stop_after = 0;          // stop, evaluated, after this many updates in all; 0 for the recipe's
   double save_seconds = 120;       // between checkpoints
   bool leaves_model = true;        // also when stopped between two evaluations
@@ -45,7 +45,7 @@ class RunObserver : public ResumableObserver {
 
 struct RunResult {
   int64_t first = 0, step = 0;  // updates made before this call, and after it
-  bool finished = false;        // false: stopped before the recipe's last update; the same command resumes
+  bool finished = false;        // false: stopped before its last update; the same command resumes
   double best = 0;              // metric that decides, on the valid part; 0 if there is none
   int64_t best_step = 0;
   double seconds = 0;          // of this call

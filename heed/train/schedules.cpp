@@ -33,15 +33,14 @@ const Registry<ScheduleEntry>& schedules() {
   return list;
 }
 
-double learning_rate_at(const spec::TrainingSpec& spec, int64_t step) {
+double learning_rate_at(const spec::TrainingSpec& spec, double step) {
   const ScheduleEntry& schedule = schedules().find(spec.schedule);
   const auto warmup = static_cast<double>(spec.warmup), end = static_cast<double>(spec.steps);
   if (spec.late_rate && step == 1) return spec.learning_rate;
-  const auto at = static_cast<double>(spec.late_rate ? step - 1 : step);
-  const auto updates_before = static_cast<double>(step - 1);
+  const double updates_before = step - 1, at = spec.late_rate ? updates_before : step;
   const bool from_zero = spec.warmup_from_zero;
   const double warmed = from_zero ? updates_before : at;
-  if (spec.decay_from == DecayFrom::kChained ? step <= spec.warmup : warmed < warmup)
+  if (spec.decay_from == DecayFrom::kChained ? step <= warmup : warmed < warmup)
     return spec.learning_rate * warmed / warmup;
   double share = 1;
   switch (spec.decay_from) {

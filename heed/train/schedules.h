@@ -20,7 +20,8 @@ struct ScheduleEntry {
 };
 const Registry<ScheduleEntry>& schedules();
 
-// The rate of update `step`, which counts from 1: a linear warm-up, then the schedule.
-double learning_rate_at(const spec::TrainingSpec& spec, int64_t step);
+// The rate of update `step`, which counts from 1: a linear warm-up, then the schedule. Between two updates if
+// the schedule must end before its last one (time_plan.h).
+double learning_rate_at(const spec::TrainingSpec& spec, double step);
 
 }  // namespace heed::train

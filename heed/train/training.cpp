@@ -152,8 +152,9 @@ std::vector<std::string> Trainer::names(graph::Role role) const {
   return {names.begin(), names.end()};
 }
 
-StepResult Trainer::step(int64_t step, int64_t seen, const Fill& fill, graph::Profile* profile) {
-  const double rate = learning_rate_at(spec_, step);
+StepResult Trainer::step_at(double position, int64_t step, int64_t seen, const Fill& fill,
+                            graph::Profile* profile) {
+  const double rate = learning_rate_at(spec_, position);
   graph::Program& last = update_ ? *update_ : *program_;
   *learning_rate_ = static_cast<float>(rate);
   *step_ = static_cast<int32_t>(step);

@@ -55,7 +55,12 @@ class Trainer {
 
   // One update; `step` counts from 1. `seen` is the number of earlier tokens of the current streams; 0
   // starts new ones. Throws if the loss is not finite; the weights in memory are then invalid.
-  StepResult step(int64_t step, int64_t seen, const Fill& fill, graph::Profile* profile = nullptr);
+  StepResult step(int64_t step, int64_t seen, const Fill& fill, graph::Profile* profile = nullptr) {
+    return step_at(static_cast<double>(step), step, seen, fill, profile);
+  }
+  // The same with the learning rate of another moment of the schedule.
+  StepResult step_at(double position, int64_t step, int64_t seen, const Fill& fill,
+                     graph::Profile* profile = nullptr);
 
   const graph::Graph& graph() const { return *graph_.gradients; }
   const model::Weights& weights() const { return graph_.model.weights; }

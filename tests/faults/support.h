@@ -215,7 +215,7 @@ class Faults : public Verbs {
     std::string all;
     for (std::string line; std::getline(lines, line);) {
       Json json = Json::parse(line, nullptr, false);
-      for (const char* time : {"seconds", "tokens_per_second"}) json.erase(time);
+      for (const char* time : {"seconds", "whole_seconds", "tokens_per_second"}) json.erase(time);
       all += json.dump() + "\n";
     }
     return all;

@@ -14,6 +14,7 @@
 #include <set>
 #include <thread>
 
+#include "heed/base/clock.h"
 #include "heed/base/files.h"
 #include "heed/base/philox.h"
 #include "heed/store/checkpoint.h"
@@ -78,13 +79,14 @@ class Observer : public train::RunObserver {
     losses[step] = score.mean();
     if (best) best_steps.insert(step);
   }
-  bool stop() override { return stop_after_ > 0 && last.step >= stop_after_; }
+  bool stop() override { return stop_now || (stop_after_ > 0 && last.step >= stop_after_); }
 
   std::string notes;
   train::StepReport last;
   std::map<int64_t, double> losses;
   std::set<int64_t> best_steps;
   std::function<void(int64_t)> on_step;
+  bool stop_now = false;
 
  private:
   int64_t stop_after_;
@@ -128,7 +130,7 @@ void expect_same_end(const fs::path& actual, const fs::path& expected, int64_t s
     std::vector<Json> lines = store::read_lines(folder / "metrics.jsonl");
     lines.push_back(store::read_json_object(folder / last / "progress.json"));
     for (Json& line : lines) {
-      for (const char* time : {"tokens_per_second", "seconds", "checksum"}) line.erase(time);
+      for (const char* time : {"tokens_per_second", "seconds", "whole_seconds", "checksum"}) line.erase(time);
     }
     return lines;
   };
@@ -281,13 +283,71 @@ INSTANTIATE_TEST_SUITE_P(
                 }}),
     [](const auto& given) { return given.param.name; });
 
-TEST(Run, LeavesWhenTimeIsUp) {
+// What is the best model only because the run was stopped there is forgotten when it resumes: an undisturbed
+// run does not know it.
+TEST(Run, TheBestModelBeforeAStopIsKept) {
+  const TemporaryFolder folder;
+  const fs::path text = write_corpus(folder), cut = folder / "cut", whole = folder / "whole";
+  const auto weights = [](const fs::path& model) { return content(model / "model.safetensors"); };
+  for (int64_t stop = 1; stop <= 5; ++stop) EXPECT_FALSE(run(small_recipe(), text, cut, stop).finished);
+  const std::string evaluated = weights(cut / "model");
+  for (int64_t stop = 6; stop <= 8; ++stop) {
+    EXPECT_FALSE(run(small_recipe(), text, cut, stop).finished);
+    EXPECT_NE(weights(cut / "model"), evaluated) << stop;  // each update makes it better
+    EXPECT_EQ(weights(cut / "model.before-stop"), evaluated) << stop;
+  }
+  EXPECT_TRUE(run(small_recipe(), text, cut).finished);
+  EXPECT_TRUE(run(small_recipe(), text, whole).finished);
+  EXPECT_FALSE(fs::exists(cut / "model.before-stop"));
+  EXPECT_EQ(weights(cut / "model"), weights(whole / "model"));
+}
+
+// The rate comes down within the time, in a run that has no time for all of its steps.
+TEST(Run, ATimeShapesTheSchedule) {
   const TemporaryFolder folder;
   train::RunRequest request;
   request.recipe = small_recipe(), request.data = write_corpus(folder), request.folder = folder / "run";
-  request.max_seconds = 1e-9;
+  request.recipe.training.steps = 100'000'000, request.recipe.training.evaluate_every = 100;
+  request.recipe.training.warmup = 10'000'000;
+  request.max_seconds = 1.5;
   Observer observer;
-  for (int64_t step = 1; step <= 3; ++step) EXPECT_EQ(train::run_training(request, observer).step, step);
+  std::vector<double> rates;
+  observer.on_step = [&](int64_t) { rates.push_back(observer.last.learning_rate); };
+  const train::RunResult result = train::run_training(request, observer);
+  EXPECT_TRUE(result.finished);
+  EXPECT_GT(result.seconds, 0.9 * request.max_seconds);
+  EXPECT_EQ(result.step, static_cast<int64_t>(rates.size()));
+  EXPECT_TRUE(fs::exists(folder / "run" / "model"));
+  const auto top = std::ranges::max_element(rates);
+  EXPECT_GT(*top, 0.0099);  // of 0.01
+  EXPECT_LT(rates.back(), 0.001);
+  EXPECT_TRUE(std::is_sorted(rates.begin(), top + 1));
+  EXPECT_TRUE(std::is_sorted(top, rates.end(), std::greater<>()));
+  // It is over, also if more time is given.
+  request.max_seconds = 3;
+  EXPECT_EQ(train::run_training(request, observer).step, result.step);
+}
+
+// A run that was interrupted goes on with the rest of its time and with what was decided.
+TEST(Run, ATimeIsThatOfTheWholeRun) {
+  const TemporaryFolder folder;
+  train::RunRequest request;
+  request.recipe = small_recipe(), request.data = write_corpus(folder), request.folder = folder / "run";
+  request.recipe.training.steps = 100'000'000;
+  request.max_seconds = 1.5;
+  Observer first;
+  const double begin = now_seconds();
+  first.on_step = [&](int64_t) { first.stop_now = now_seconds() > begin + 0.9; };
+  EXPECT_FALSE(train::run_training(request, first).finished);
+  Observer second;
+  std::optional<double> rate;
+  second.on_step = [&](int64_t) {
+    if (!rate) rate = second.last.learning_rate;
+  };
+  const train::RunResult result = train::run_training(request, second);
+  EXPECT_TRUE(result.finished);
+  EXPECT_LT(result.seconds, 1.2);
+  EXPECT_NEAR(*rate / first.last.learning_rate, 1, 0.1);
 }
 
 spec::Recipe recipe_to_kill() {
