@@ -60,11 +60,11 @@ def segments_with_memory_equal_one_pass():
 def a_band_is_the_same_for_every_cut():
     tokens = torch.randint(0, BASE["vocabulary"], (2, 18))
     for arch in ["sf", "aa"]:
-        s, w = settings(arch, window=4, memory_length=4, **RELATIVE), RandomWeights()
+        s, w = settings(arch, band=4, memory_length=4, **RELATIVE), RandomWeights()
         close(f"band over {arch}", run_in(s, w, tokens, [6, 6, 6]), run_in(s, w, tokens, [18]))
     # Once memory is full, the "nv" mask is a band of memory_length keys before each query.
     s, w = settings("s", same_length="nv", memory_length=6, **RELATIVE), RandomWeights()
-    band = settings("s", window=6, memory_length=6, **RELATIVE)
+    band = settings("s", band=6, memory_length=6, **RELATIVE)
     close("same_length", run_in(s, w, tokens, [6, 6, 6])[:, 6:], run_in(band, w, tokens, [6, 6, 6])[:, 6:])
 
 
