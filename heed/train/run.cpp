@@ -116,14 +116,19 @@ class Run {
     if (request_.max_seconds == 0) return;
     const double used = seconds_before_ + clock.seconds(), rest = request_.max_seconds - used;
     if (rest <= 0) progress_.time_is_up = true;
-    if (progress_.time_is_up || used < decide_at_ || updates_.count < kUpdatesToDecide) return;
-    decide_at_ = used + kShareToDecide * request_.max_seconds;
+    if (progress_.time_is_up || updates_.count < kUpdatesToDecide) return;
+    if (used < decide_at_ && progress_.step < decide_at_step_) return;
     // An update and its share of the evaluations, the last of which is extra.
     const int64_t every = recipe_.training.evaluate_every;
     const double evaluation = seconds_of_evaluation(),
                  update = updates_.mean() + (every > 0 ? evaluation / static_cast<double>(every) : 0);
     plan_->decide(progress_.step, (rest - evaluation) / update);
     progress_.plan = plan_->to_json();
+    // By updates as well: the first ones may be so much slower that all that were planned take less than that
+    // time.
+    decide_at_ = used + kShareToDecide * request_.max_seconds;
+    const auto left = static_cast<double>(plan_->last() - progress_.step);
+    decide_at_step_ = progress_.step + 1 + static_cast<int64_t>(kShareToDecide * left);
   }
 
   // Everything that may still throw: the sizes, the checkpoint.
@@ -328,6 +333,7 @@ class Run {
   Progress progress_;
   std::optional<TimePlan> plan_;
   double seconds_before_ = 0, decide_at_ = 0;  // of the time
+  int64_t decide_at_step_ = 0;
   // In this call.
   Durations updates_, evaluations_;
   int64_t evaluated_ = -1;  // the last step that was
