@@ -42,8 +42,9 @@ class Eval : public Verb {
     validate(protocol);
     std::optional<TemporaryFolder> temporary;
     if (cache_.empty()) temporary.emplace();
-    const auto tokens = train::open_tokens_of_model(
-        data, data_, subject.folder->path(), temporary ? temporary->path() : std::filesystem::path(cache_));
+    const auto tokens =
+        train::open_tokens_of_model(data, data_, subject.folder->tokenizer_path(),
+                                    temporary ? temporary->path() : std::filesystem::path(cache_));
     for (const std::string& note : tokens.corpus.notes()) std::fprintf(stderr, "%s\n", note.c_str());
     check_vocabulary(subject, *tokens.tokenizer);
     const data::TokenStream& stream = tokens.stream(split);

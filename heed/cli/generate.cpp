@@ -38,7 +38,7 @@ class Generate : public Verb {
       throw usage_error("generate: --memory is ", memory_, "; it must be from 1 to ", kMostMemory,
                         ", or 0 for the model's own");
     if (count_ < 1) throw usage_error("generate: -n is ", count_, "; it must be at least 1");
-    const auto tokenizer = data::load_tokenizer(subject.folder->path());
+    const auto tokenizer = data::load_tokenizer(subject.folder->tokenizer_path());
     check_vocabulary(subject, *tokenizer);
     infer::Sampler sampler(sampling_.over({}, "generate"));
     std::vector<int32_t> ids = encode(*tokenizer);

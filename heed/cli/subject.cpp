@@ -1,25 +1,42 @@
 #include "heed/cli/subject.h"
 
 #include <algorithm>
+#include <cstdio>
+
+#include "heed/store/checkpoint.h"
+#include "heed/store/run_folder.h"
 
 namespace heed::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Only a model's own folder has weights; a run has them in "model".
-fs::path folder_of(const std::string& name) {
+// Null if the name is not that of a folder with weights. A run's own are in "model"; before it has any, those
+// of its newest checkpoint are taken.
+std::unique_ptr<store::ModelFolder> open_folder(const std::string& name) {
   for (const fs::path& path : {fs::path(name), fs::path(name) / "model"}) {
-    if (store::is_model_folder(path) && fs::is_regular_file(path / "model.safetensors")) return path;
+    if (store::is_model_folder(path) && fs::is_regular_file(path / "model.safetensors"))
+      return std::make_unique<store::ModelFolder>(path);
   }
-  return {};
+  fs::path checkpoint = name;
+  if (checkpoint.filename().empty()) checkpoint = checkpoint.parent_path();
+  if (!store::is_checkpoint(checkpoint)) {
+    const bool run = store::run_kind(name) == store::RunKind::kTrain;
+    const bool checkpoints = store::run_kind(fs::path(name) / "..") == store::RunKind::kTrain;
+    if (!run && !checkpoints) return nullptr;
+    checkpoint = store::newest_checkpoint(run ? fs::path(name) / "checkpoints" : fs::path(name));
+    if (checkpoint.empty()) return nullptr;
+    std::fprintf(stderr, "%s: the weights of checkpoint %s are used\n", name.c_str(),
+                 checkpoint.filename().c_str());
+  }
+  return std::make_unique<store::ModelFolder>(store::ModelFolder::of_checkpoint(checkpoint));
 }
 
 }  // namespace
 
 Subject load_subject(const std::string& name) {
-  const fs::path folder = folder_of(name);
-  if (folder.empty()) {
+  auto model = open_folder(name);
+  if (!model) {
     if (fs::is_directory(name))
       throw usage_error("'", name, "' is a folder without a model: no config.json beside a model.safetensors",
                         fs::exists(fs::path(name) / "metrics.jsonl")
@@ -27,14 +44,13 @@ Subject load_subject(const std::string& name) {
                             : "");
     return {spec::load_recipe(name), nullptr};
   }
-  auto model = std::make_unique<store::ModelFolder>(folder);
   spec::Recipe recipe = model->recipe();
   recipe.name = name;
   return {std::move(recipe), std::move(model)};
 }
 
 Subject load_trained(const std::string& name) {
-  if (!fs::exists(name) && folder_of(name).empty()) {
+  if (!fs::exists(name)) {
     const std::vector<std::string> recipes = spec::recipe_names();
     if (std::find(recipes.begin(), recipes.end(), name) == recipes.end())
       throw usage_error("'", name,

@@ -56,7 +56,7 @@ struct TrainingSpec {
   bool roll = false;
   bool restart_memory = true;
   int64_t seed = 1;
-  int64_t evaluate_every = 1000;
+  int64_t evaluate_every = -1;
   int64_t evaluate_tokens = 0;
   int64_t patience = 0;
 
@@ -86,7 +86,8 @@ struct TrainingSpec {
     field("roll", roll, "rotate every stream by a random offset in each epoch");
     field("restart_memory", restart_memory, "start each epoch with an empty memory");
     field("seed", seed, "seed of the initial weights, dropout and the order of the data");
-    field("evaluate_every", evaluate_every, "steps between evaluations, 0 for only at the end");
+    field("evaluate_every", evaluate_every,
+          "steps between evaluations; 0: only at the end, -1: by the length of the run");
     field("evaluate_tokens", evaluate_tokens, "maximum tokens per evaluation in training, 0 for all");
     field("patience", patience, "evaluations without a new best before training ends, 0 for no limit");
   }

@@ -154,6 +154,15 @@ fs::path save_checkpoint(const fs::path& folder, int64_t step, const Tensors& pa
   return target;
 }
 
+fs::path newest_checkpoint(const fs::path& folder) {
+  const Listing listing = list(folder);
+  return listing.checkpoints.empty() ? fs::path() : listing.checkpoints.begin()->second;
+}
+
+bool is_checkpoint(const fs::path& path) {
+  return step_of_name(path.filename()) >= 0 && fs::is_directory(path);
+}
+
 LatestCheckpoint latest_checkpoint(const fs::path& folder) {
   LatestCheckpoint latest;
   const Listing listing = list(folder);

@@ -40,6 +40,11 @@ struct LatestCheckpoint {
 // The newest complete one. Removes what dead processes have left half written.
 LatestCheckpoint latest_checkpoint(const std::filesystem::path& folder);
 
+// The newest, for readers: nothing is checked or removed, a run may be writing there. Empty if there is none.
+std::filesystem::path newest_checkpoint(const std::filesystem::path& folder);
+// Whether the path is a folder named like a checkpoint.
+bool is_checkpoint(const std::filesystem::path& path);
+
 // Fills the tensors and returns progress.json. Names, types and shapes must match exactly; otherwise throws
 // an Error that lists the differences, and no tensor is touched.
 Json load_checkpoint(const std::filesystem::path& path, const Tensors& parameters, const Tensors& states);

@@ -28,12 +28,24 @@ spec::Recipe read_config(const fs::path& path) {
 
 bool is_model_folder(const fs::path& path) { return fs::is_regular_file(path / "config.json"); }
 
-ModelFolder::ModelFolder(const fs::path& path)
+ModelFolder::ModelFolder(const fs::path& path, const fs::path& settings, spec::Recipe recipe, bool gpt2_names)
     : path_(path),
-      recipe_(read_config(path)),
-      gpt2_names_(is_plain_gpt2(recipe_.model)),
+      settings_(settings),
+      recipe_(std::move(recipe)),
+      gpt2_names_(gpt2_names),
       file_(path / "model.safetensors") {
   recipe_.name = path.filename().empty() ? path.parent_path().filename() : path.filename();
+}
+
+ModelFolder::ModelFolder(const fs::path& path) : ModelFolder(path, path, read_config(path), false) {
+  gpt2_names_ = is_plain_gpt2(recipe_.model);
+}
+
+ModelFolder ModelFolder::of_checkpoint(const fs::path& checkpoint) {
+  const fs::path run = fs::absolute(checkpoint).parent_path().parent_path();
+  return ModelFolder(checkpoint, run,
+                     spec::read_recipe(read_json_object(run / "config.json"), (run / "config.json").string()),
+                     false);
 }
 
 void ModelFolder::read(const std::string& name, const Tensor& into) const {

@@ -4,7 +4,7 @@
 //   model.safetensors   the weights
 //   tokenizer.json      the vocabulary
 //
-// Their GPT-2 folders are read as well.
+// Their GPT-2 folders are read as well, and checkpoints of a training run.
 #pragma once
 
 #include "heed/spec/recipe.h"
@@ -16,15 +16,22 @@ class ModelFolder {
  public:
   // Reads config.json and the header of the weights. Throws if something is missing or does not match.
   explicit ModelFolder(const std::filesystem::path& path);
+  // The weights of a checkpoint, with the settings and the tokenizer of its run.
+  static ModelFolder of_checkpoint(const std::filesystem::path& checkpoint);
 
   const std::filesystem::path& path() const { return path_; }
+  // Of the folder with config.json and tokenizer.json.
+  const std::filesystem::path& tokenizer_path() const { return settings_; }
   const spec::Recipe& recipe() const { return recipe_; }
   // Fills the weight of that name (heed's), from any floating point type in the file. Throws if the
   // shape differs.
   void read(const std::string& name, const Tensor& into) const;
 
  private:
-  std::filesystem::path path_;
+  ModelFolder(const std::filesystem::path& path, const std::filesystem::path& settings, spec::Recipe recipe,
+              bool gpt2_names);
+
+  std::filesystem::path path_, settings_;
   spec::Recipe recipe_;
   bool gpt2_names_;
   Safetensors file_;

@@ -88,7 +88,7 @@ class Run {
     while (!is_done() && !is_at_stop() && !stopped) {
       step();
       decide(clock);
-      const int64_t every = recipe_.training.evaluate_every;
+      const int64_t every = evaluation_interval();
       const bool last = is_done() || is_at_stop();
       if (last || (every > 0 && progress_.step % every == 0)) stopped = !evaluate();
       stopped = stopped || (!last && is_patient() && observer_.stop());
@@ -119,7 +119,7 @@ class Run {
     if (progress_.time_is_up || updates_.count < kUpdatesToDecide) return;
     if (used < decide_at_ && progress_.step < decide_at_step_) return;
     // An update and its share of the evaluations, the last of which is extra.
-    const int64_t every = recipe_.training.evaluate_every;
+    const int64_t every = evaluation_interval();
     const double evaluation = seconds_of_evaluation(),
                  update = updates_.mean() + (every > 0 ? evaluation / static_cast<double>(every) : 0);
     plan_->decide(progress_.step, (rest - evaluation) / update);
@@ -174,16 +174,27 @@ class Run {
   // Of one, by the time of those made; at first, by that of the updates, which run backward as well.
   double seconds_of_evaluation() const {
     if (!scorer_) return 0;
-    if (evaluations_.count > 0) return evaluations_.mean();
+    return evaluations_.count > 0 ? evaluations_.mean() : updates_.mean() * updates_in_evaluation();
+  }
+
+  // How many updates are as much work as an evaluation.
+  double updates_in_evaluation() const {
+    if (!scorer_) return 0;
     const spec::TrainingSpec& training = recipe_.training;
     const int64_t tokens =
         training.evaluate_tokens > 0 ? std::min(training.evaluate_tokens, valid_->size()) : valid_->size();
-    const auto in_update = static_cast<double>(training.batch * training.length);
-    return updates_.mean() * static_cast<double>(tokens) / in_update / kUpdateOverForward;
+    return static_cast<double>(tokens) / static_cast<double>(training.batch * training.length) /
+           kUpdateOverForward;
+  }
+
+  // Updates between evaluations; 0 for only at the end.
+  int64_t evaluation_interval() const {
+    const int64_t given = recipe_.training.evaluate_every;
+    return given >= 0 ? given : usual_interval(plan_->last(), updates_in_evaluation());
   }
 
   double seconds_left() const {
-    const int64_t last = plan_->last(), every = recipe_.training.evaluate_every;
+    const int64_t last = plan_->last(), every = evaluation_interval();
     int64_t evaluations = 1;  // the last one
     if (every > 0) evaluations += (last - 1) / every - progress_.step / every;
     return static_cast<double>(last - progress_.step) * updates_.mean() +
@@ -340,6 +351,18 @@ class Run {
 };
 
 }  // namespace
+
+int64_t usual_interval(int64_t steps, double updates_in_evaluation) {
+  constexpr double kEvaluations = 20, kMost = 1000, kUpdatesOverEvaluation = 10;
+  const double least = std::max(std::min(kMost, static_cast<double>(steps) / kEvaluations),
+                                kUpdatesOverEvaluation * updates_in_evaluation);
+  int64_t power = 1;
+  while (static_cast<double>(10 * power) <= least) power *= 10;
+  for (const int64_t digit : {1, 2, 5}) {
+    if (static_cast<double>(digit * power) >= least) return digit * power;
+  }
+  return 10 * power;
+}
 
 bool counts_bits(const spec::DataSpec& spec) { return data::tokenizers().find(spec.tokenizer).symbols; }
 

@@ -55,6 +55,11 @@ struct RunResult {
 // Whether a loss per token is shown in bits: symbols are bytes or characters.
 bool counts_bits(const spec::DataSpec& spec);
 
+// Updates between evaluations if the recipe leaves it open: about twenty in a run, at least every 1,000, but
+// rarely enough that ten times their work is training. 1, 2 or 5 times a power of ten. It depends on sizes
+// alone, so that a resumed run does the same.
+int64_t usual_interval(int64_t steps, double updates_in_evaluation);
+
 RunResult run_training(const RunRequest& request, RunObserver& observer);
 
 }  // namespace heed::train

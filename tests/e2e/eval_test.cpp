@@ -34,6 +34,25 @@ TEST_F(Verbs, EvalScoresAModel) {
   EXPECT_EQ(wide["nats_per_token"], exact["nats_per_token"]);
 }
 
+// A run that was killed before its first evaluation has no model yet, but checkpoints.
+TEST_F(Verbs, EvalReadsTheNewestCheckpoint) {
+  const std::string run = trained("run", "--evaluate-every 0"), data = " --json --data " + text();
+  const Json last = Json::parse(heed("eval " + run + data).out);  // the model of the last step
+  std::filesystem::rename(run + "/model", path("model"));
+  for (const std::string& name : {run, run + "/", run + "/checkpoints", run + "/checkpoints/step-00000040"}) {
+    const Outcome outcome = heed("eval " + name + data);
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(Json::parse(outcome.out)["nats_per_token"], last["nats_per_token"]) << name;
+    EXPECT_TRUE(contains(outcome, "step-00000040")) << outcome.output;
+  }
+  const std::string written = heed("generate " + run + " -p the -n 8 --seed 3").out;
+  EXPECT_EQ(written, heed("generate " + path("model") + " -p the -n 8 --seed 3").out);
+  EXPECT_TRUE(contains(heed("describe " + run), "self-attention"));
+  EXPECT_EQ(heed("bench " + run + " --length 16 --seconds 0.01").code, 0);
+  std::filesystem::remove_all(run + "/checkpoints");
+  refuses("eval " + run + data, 2, "is a folder without a model");
+}
+
 TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   const std::string run = trained(), data = " --data " + text(), eval = "eval " + run + data;
   refuses("eval", 2, "model is required");

@@ -118,7 +118,7 @@ TEST(TrainingSpecErrors, EachRule) {
   says([](S& s) { s.warmup = -1; }, "warmup is -1");
   says([](S& s) { s.weight_decay = -1; }, "weight_decay is -1");
   says([](S& s) { s.clip = -1; }, "clip is -1");
-  says([](S& s) { s.evaluate_every = -1; }, "evaluate_every is -1");
+  says([](S& s) { s.evaluate_every = -2; }, "evaluate_every is -2");
   says([](S& s) { s.evaluate_tokens = -1; }, "evaluate_tokens is -1");
   says([](S& s) { s.patience = -1; }, "patience is -1");
 }

@@ -304,6 +304,25 @@ TEST(Run, TheBestModelBeforeAStopIsKept) {
   EXPECT_EQ(weights(cut / "model"), weights(whole / "model"));
 }
 
+// About twenty times in a run, in round numbers, and never as much work as the training.
+TEST(Run, EvaluationsFollowTheLengthOfTheRun) {
+  EXPECT_EQ(train::usual_interval(12, 0), 1);
+  EXPECT_EQ(train::usual_interval(250, 0), 20);
+  EXPECT_EQ(train::usual_interval(2000, 1), 100);
+  EXPECT_EQ(train::usual_interval(2100, 0), 200);
+  EXPECT_EQ(train::usual_interval(1'000'000, 0), 1000);
+  EXPECT_EQ(train::usual_interval(2000, 36), 500);  // an evaluation is as much work as 36 updates
+  EXPECT_EQ(train::usual_interval(1'000'000, 360), 5000);
+  const TemporaryFolder folder;
+  spec::Recipe recipe = small_recipe();
+  recipe.training.evaluate_every = spec::TrainingSpec().evaluate_every;
+  recipe.training.steps = 400, recipe.training.evaluate_tokens = 64;
+  Observer observer;
+  run(recipe, write_corpus(folder), folder / "run", observer);
+  EXPECT_EQ(observer.losses.size(), 20u);
+  EXPECT_EQ(observer.losses.begin()->first, 20);
+}
+
 // The rate comes down within the time, in a run that has no time for all of its steps.
 TEST(Run, ATimeShapesTheSchedule) {
   const TemporaryFolder folder;
