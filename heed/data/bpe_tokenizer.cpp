@@ -175,8 +175,11 @@ std::unique_ptr<Tokenizer> make_bpe_tokenizer(BpeVocabulary vocabulary) {
 }
 
 TokenizerEntry bpe_tokenizer() {
-  return {BpeTokenizer::kKind, "GPT-2's byte-level byte-pair encoding, learned to a size or read from a file",
-          learn, read};
+  return {.name = BpeTokenizer::kKind,
+          .meaning = "GPT-2's byte-level byte-pair encoding, learned to a size or read from a file",
+          .learn = learn,
+          .read = read,
+          .usual_size = kUsualVocabulary};
 }
 
 }  // namespace heed::data

@@ -172,6 +172,8 @@ Merger count_pieces(const TextSource& text, const std::array<int32_t, 256>& byte
 }  // namespace
 
 BpeVocabulary learn_bpe(int64_t vocabulary, const TextSource& text) {
+  const bool usual = vocabulary == 0;
+  if (usual) vocabulary = kUsualVocabulary;
   if (vocabulary < kSmallest)
     throw usage_error("bpe: a vocabulary of ", vocabulary, " was asked for; it needs at least ", kSmallest,
                       " (256 bytes and ", BpeVocabulary::kEndOfText, ")");
@@ -185,6 +187,7 @@ BpeVocabulary learn_bpe(int64_t vocabulary, const TextSource& text) {
   merger.count_pairs();
   while (static_cast<int64_t>(made.tokens.size()) < vocabulary - 1) {
     const Merger::Best best = merger.take_best();
+    if (best.count < kLeastCount && usual) break;
     if (best.count < kLeastCount)
       throw usage_error("bpe: a vocabulary of ", vocabulary,
                         " was asked for, but in this text nothing occurs twice beyond ",

@@ -64,7 +64,7 @@ std::unique_ptr<Tokenizer> read(const Json& json) {
 }  // namespace
 
 TokenizerEntry bytes_tokenizer() {
-  return {BytesTokenizer::kKind, "one token per byte, 256 of them", learn, read, true};
+  return {BytesTokenizer::kKind, "one token per byte, 256 of them", learn, read, true, false, 256};
 }
 
 }  // namespace heed::data

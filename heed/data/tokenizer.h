@@ -50,7 +50,7 @@ struct TokenizerSpec {
   void visit(Visitor&& field) {
     field("kind", kind, "bytes, characters, words, lm1b or bpe");
     field("vocabulary", vocabulary,
-          "size to learn, for bpe; most words to keep, for words and lm1b; 0: no limit");
+          "size to learn, for bpe, 0: 4096; most words to keep, for words and lm1b, 0: no limit");
     field("newline", newline, "what a line end becomes with characters: keep, drop or eos");
   }
 };
@@ -67,6 +67,7 @@ struct TokenizerEntry {
   std::unique_ptr<Tokenizer> (*read)(const Json& json);
   bool symbols = false;    // tokens are bytes or characters, so a loss is shown in bits and not as perplexity
   bool all_parts = false;  // the vocabulary is learned from all parts of a text, not only the training part
+  int64_t usual_size = 0;  // of the vocabulary if no size is asked for; 0: whatever occurs in the text
 };
 const Registry<TokenizerEntry>& tokenizers();
 

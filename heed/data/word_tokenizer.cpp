@@ -64,7 +64,8 @@ class WordTokenizer : public Tokenizer {
       if (id < 0 && unknown_ < 0)
         throw usage_error(convention_.kind, ": '", printable(found), "' is not in the vocabulary of ", size(),
                           " words, which has no ", convention_.unknown,
-                          " for it; learn the vocabulary with a limit, or from all parts of the text");
+                          " for it; limit the vocabulary (--vocabulary), so that rarer words become ",
+                          convention_.unknown, ", or learn it from all parts of the text");
       ids.push_back(static_cast<int32_t>(id < 0 ? unknown_ : id));
     };
     walk(text, word, [&](int64_t words) {
