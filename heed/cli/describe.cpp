@@ -5,6 +5,7 @@
 
 #include "heed/base/units.h"
 #include "heed/cli/describe_graph.h"
+#include "heed/cli/recipe_flags.h"
 #include "heed/cli/subject.h"
 #include "heed/graph/plan.h"
 #include "heed/spec/arch.h"
@@ -66,13 +67,14 @@ class Describe : public Verb {
     flags.option("batch", batch_, "sequences");
     flags.option("length", length_, "tokens per segment; the recipe's evaluation if not given");
     flags.option("memory", memory_, "rows of memory; the recipe's evaluation if not given");
+    recipe_flags_.declare(flags);
     flags.flag("graph", graph_, "list the graph instead: each node with its settings, values and types");
     flags.flag("json", json_, "print JSON");
   }
 
   void run() override {
-    const Subject subject = load_subject(name_);
-    const spec::Recipe& recipe = subject.recipe;
+    const spec::Recipe recipe =
+        recipe_flags_.with_vocabulary(recipe_flags_.over(load_subject(name_).recipe), "describe");
     const int64_t length = length_.value_or(recipe.evaluation.length);
     const int64_t memory = memory_.value_or(recipe.evaluation.memory);
     if (graph_) return describe_graph(recipe.model, batch_, length, memory, json_);
@@ -179,6 +181,7 @@ class Describe : public Verb {
   }
 
   std::string name_;
+  RecipeFlags recipe_flags_;
   int64_t batch_ = 1;
   std::optional<int64_t> length_, memory_;
   bool graph_ = false, json_ = false;

@@ -79,6 +79,13 @@ void Flags::option(const std::string& name, std::string& value, const std::strin
   });
 }
 
+void Flags::options(const std::string& name, std::vector<std::string>& values, const std::string& meaning,
+                    const std::string& kind) {
+  Argument& argument = add(name, kind, meaning);
+  argument.several = true;
+  argument.take = [&values](const std::vector<std::string>& words) { values = words; };
+}
+
 void Flags::path(const std::string& name, std::string& value, const std::string& meaning) {
   option(name, value, meaning, "PATH");
 }

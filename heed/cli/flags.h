@@ -37,6 +37,9 @@ class Flags {
   // `check` throws if the word is wrong. It runs before anything else on the command line is refused.
   void option(const std::string& name, std::string& value, const std::string& meaning,
               void (*check)(const std::string& word));
+  // May be given several times, one word each.
+  void options(const std::string& name, std::vector<std::string>& values, const std::string& meaning,
+               const std::string& kind);
   void path(const std::string& name, std::string& value, const std::string& meaning);
   void option(const std::string& name, int64_t& value, const std::string& meaning);  // 5000, 300K, 2.5M
   void option(const std::string& name, double& value, const std::string& meaning);

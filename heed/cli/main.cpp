@@ -36,18 +36,29 @@ ExitCode exit_code(ErrorKind kind) {
   return kFailed;
 }
 
-void add(CLI::App& app, const Argument& argument) {
+void add(CLI::App& app, const Argument& argument, const std::string& verb) {
   std::string names = argument.positional ? argument.name : argument.dashed();
   if (argument.letter) names = std::string("-") + argument.letter + "," + names;
   if (argument.kind.empty()) {
     app.add_flag_function(names, [&argument](int64_t) { argument.take({}); });
     return;
   }
-  CLI::Option* option = argument.several
-                            ? app.add_option_function<std::vector<std::string>>(names, argument.take)
-                            : app.add_option_function<std::string>(
-                                  names, [&argument](const std::string& word) { argument.take({word}); });
-  option->required(argument.required);
+  if (argument.positional && !argument.several) {  // a second one is left over, and named in the message
+    app.add_option_function<std::string>(names,
+                                         [&argument](const std::string& word) { argument.take({word}); })
+        ->required(argument.required);
+    return;
+  }
+  app.add_option_function<std::vector<std::string>>(
+         names,
+         [&argument, verb](const std::vector<std::string>& given) {
+           if (given.size() > 1 && !argument.several)
+             throw usage_error(verb, ": ", argument.dashed(), " was given ", given.size(), " times, as '",
+                               given[0], "' and '", given[1], "'; give it once");
+           argument.take(given);
+         })
+      ->required(argument.required)
+      ->allow_extra_args(argument.positional);
 }
 
 // --max_steps is --max-steps.
@@ -104,7 +115,7 @@ void run(int argc, char** argv) {
   std::string threads;
   const Flags flags = flags_of(entry, *verb, threads);
   CLI::App app;
-  for (const Argument& argument : flags.arguments()) add(app, argument);
+  for (const Argument& argument : flags.arguments()) add(app, argument, entry.name);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend() - 1));
   } catch (const CLI::CallForHelp&) {

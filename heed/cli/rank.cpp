@@ -74,9 +74,9 @@ class Rank : public Verb {
   void open_folder(const Json& ranking) {
     if (out_.empty()) return;
     folder_.emplace(out_, store::RunKind::kRank, Json{{"ranking", ranking}}, run_record(),
-                    [](const Json& before) {
+                    store::Reopening{.upgrade = [](const Json& before) {
                       return Json{{"ranking", spec::with_space_definition(before.value("ranking", Json()))}};
-                    });
+                    }});
   }
 
   std::vector<search::TableRow> from_table() {

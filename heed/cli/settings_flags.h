@@ -36,6 +36,7 @@ class SettingsFlags {
   Settings over(const Settings& settings, const std::string& what) const {
     return from_json<Settings>(fields_.over(to_json(settings), what), what, settings);
   }
+  std::vector<std::string> given() const { return fields_.given(); }
 
  private:
   FieldFlags fields_;

@@ -6,16 +6,18 @@
 #include "heed/base/process.h"
 #include "heed/base/units.h"
 #include "heed/cli/loss_units.h"
+#include "heed/cli/recipe_flags.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
+#include "heed/cli/subject.h"
 #include "heed/cli/terminal_observer.h"
-#include "heed/data/readers.h"
 #include "heed/data/tokenizer.h"
 #include "heed/infer/writer.h"
 #include "heed/measure/timing.h"
 #include "heed/model/model.h"
 #include "heed/search/finalists.h"
 #include "heed/store/model_folder.h"
+#include "heed/train/corpus_tokens.h"
 #include "heed/train/resuming.h"
 #include "heed/train/run.h"
 #include "heed/train/training.h"
@@ -25,7 +27,11 @@ namespace {
 
 class Observer : public TerminalObserver<train::RunObserver> {
  public:
-  Observer(bool bits, double peak) : bits_(bits), peak_(peak) {}
+  // `state`: of the recipe that is trained; may throw.
+  Observer(bool bits, double peak, std::function<void(const spec::Recipe&)> state)
+      : bits_(bits), peak_(peak), state_(std::move(state)) {}
+
+  void begins(const spec::Recipe& recipe) override { state_(recipe); }
 
   void step(const train::StepReport& r) override {
     char line[240];
@@ -49,23 +55,24 @@ class Observer : public TerminalObserver<train::RunObserver> {
  private:
   bool bits_;
   double peak_;
+  std::function<void(const spec::Recipe&)> state_;
 };
 
 class Train : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("recipe", name_, "name of a recipe or a file", true);
+    flags.positional("recipe", name_, "name of a recipe or a file; that of --init if not given", false);
     flags.path("data", data_, "a text file or a folder of them");
     flags.path("o,out", out_, "folder of the run; the same command resumes where it stopped");
+    flags.path("init", init_, "start from the weights of this model, with its vocabulary");
     flags.option("max-steps", max_steps_, "updates to make; the same as --steps");
+    flags.option("more-steps", more_steps_, "of a run that has ended: train on for so many updates");
     flags.option("tokens", tokens_,
                  "train on this many tokens, such as 3M: steps follow from batch and length");
     flags.seconds("max-time", max_time_,
                   "end within this time, such as 90s, 5m or 1h: the learning rate comes down in time");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
-    flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
-    flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");
-    flags.option("reader", reader_, "how the text is split: " + data::readers().names());
+    recipe_flags_.declare(flags);
     flags.option("save-dtype", save_dtype_,
                  "type of the weights in the model folder: f32, f16 or bf16; checkpoints are always f32");
     flags.option("samples", samples_,
@@ -76,29 +83,36 @@ class Train : public Verb {
   }
 
   void run() override {
+    if (name_.empty() && init_.empty())
+      throw usage_error(
+          "train: give a recipe, or a model to go on from with --init MODEL; `heed recipes` lists them");
     train::RunRequest request;
-    request.recipe = recipe();
+    std::optional<Subject> initial;
+    if (!init_.empty()) initial = load_trained(init_);
+    request.recipe = recipe(initial ? &*initial : nullptr);
     request.save_dtype = save_dtype();
     if (!dry_run_ && data_.empty()) throw usage_error("train: give a text to learn from with --data PATH");
     if (!dry_run_ && out_.empty()) throw usage_error("train: give a folder for the run with -o FOLDER");
     request.max_seconds = max_time_.value_or(0);
-    state(request.recipe);
-    if (dry_run_) return;
+    peak_ = measure::peak_flops();
+    if (dry_run_) return state(known_before(request.recipe));
+    request.more_steps = more_steps_.value_or(0);
     request.data = data_;
     request.folder = out_;
     request.save_seconds = save_seconds_;
     request.record = run_record();
     request.record["seed"] = request.recipe.training.seed;
+    if (initial) start_from(*initial, request);
     if (samples_ > 0)
       request.sample = [this](const auto& model, const auto& tokens) { return sample(model, tokens); };
-    if (search::continue_finalist(name_, request.recipe, data_, out_))
+    if (!initial && search::continue_finalist(name_, request.recipe, data_, out_))
       std::fprintf(stderr, "the search has trained this model already; its training continues in %s\n",
                    out_.c_str());
     const StopSignals signals;
     const bool bits = train::counts_bits(request.recipe.data);
     train::RunResult result;
     {
-      Observer observer(bits, peak_);
+      Observer observer(bits, peak_, [this](const spec::Recipe& recipe) { state(recipe); });
       result = train::run_training(request, observer);
     }
     print(result, bits);
@@ -138,24 +152,48 @@ class Train : public Verb {
 
   bool has_model() const { return std::filesystem::exists(std::filesystem::path(out_) / "model"); }
 
-  spec::Recipe recipe() const {
-    if (tokens_ && max_steps_)
-      throw usage_error("train: --tokens and --max-steps both say how long; give one of them");
-    spec::Recipe recipe = spec::load_recipe(name_);
+  spec::Recipe recipe(const Subject* initial) const {
+    std::vector<std::string> lengths;
+    for (const std::string& field : training_.given()) {
+      if (field == "steps") lengths.push_back("--steps");
+    }
+    if (max_steps_) lengths.push_back("--max-steps");
+    if (more_steps_) lengths.push_back("--more-steps");
+    if (tokens_) lengths.push_back("--tokens");
+    if (more_steps_ && max_time_) lengths.push_back("--max-time");
+    if (lengths.size() > 1)
+      throw usage_error("train: ", lengths[0], " and ", lengths[1], " both say how long; give one of them");
+    if (initial && recipe_flags_.changes_vocabulary())
+      throw usage_error("train: a model that starts from ", init_,
+                        " has its vocabulary; leave out --tokenizer and --vocabulary");
+    spec::Recipe recipe = recipe_flags_.over(name_.empty() ? initial->recipe : spec::load_recipe(name_));
     recipe.training = training_.over(recipe.training, "train");
     if (max_steps_) recipe.training.steps = *max_steps_;
-    if (!recipe_tokenizer_.empty()) recipe.data.tokenizer = recipe_tokenizer_;
-    if (vocabulary_) recipe.data.vocabulary = *vocabulary_;
-    if (!reader_.empty()) recipe.data.reader = reader_;
-    data::readers().find(recipe.data.reader);
-    data::tokenizers().find(recipe.data.tokenizer);
     validate(recipe.training);
     if (tokens_) {
       const int64_t per_step = recipe.training.batch * recipe.training.length;
+      if (*tokens_ < per_step)
+        throw usage_error("train: --tokens is ", *tokens_, ", and one update has ", recipe.training.batch,
+                          " x ", recipe.training.length, " = ", per_step,
+                          " tokens; give at least that many, or a smaller --batch or --length");
       recipe.training.steps = *tokens_ / per_step + (*tokens_ % per_step != 0);
-      validate(recipe.training);
     }
     return recipe;
+  }
+
+  // The recipe as far as it is known before it is trained: with a text, the vocabulary that this has.
+  spec::Recipe known_before(spec::Recipe recipe) const {
+    if (data_.empty() || !init_.empty()) return recipe_flags_.with_vocabulary(std::move(recipe), "train");
+    recipe.model.embedding.vocabulary = train::open_tokens(recipe.data, data_, "", "").tokenizer->size();
+    return recipe;
+  }
+
+  void start_from(const Subject& initial, train::RunRequest& request) const {
+    request.shared.tokenizer = initial.folder->tokenizer_path() / "tokenizer.json";
+    request.initial_weights = [&folder = *initial.folder](const std::string& name, const Tensor& into) {
+      folder.read(name, into);
+    };
+    request.record["init"] = std::filesystem::absolute(init_).lexically_normal().string();
   }
 
   DType save_dtype() const {
@@ -185,7 +223,6 @@ class Train : public Verb {
   void state(const spec::Recipe& recipe) {
     const auto built = train::build_training_graph(recipe.model, recipe.training);
     const int64_t memory = built.memory().peak(), parameters = model::count_parameters(recipe.model).total;
-    peak_ = measure::peak_flops();
     const spec::TrainingSpec& t = recipe.training;
     const double seconds = built.flops() * static_cast<double>(t.steps) / peak_;
     if (dry_run_ && json_) {
@@ -197,14 +234,14 @@ class Train : public Verb {
                          {"available_bytes", train::available_for_training()}};
       std::printf("%s\n", json.dump(2).c_str());
     } else {
-      std::fprintf(dry_run_ ? stdout : stderr,
-                   "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
-                   "at least %s in total\n",
-                   name_.c_str(), format_count(static_cast<double>(parameters)).c_str(),
-                   format_plural(t.steps, "step").c_str(), static_cast<long long>(t.batch),
-                   static_cast<long long>(t.length), static_cast<long long>(t.memory),
-                   format_count(built.flops()).c_str(), format_bytes(memory).c_str(),
-                   format_seconds(seconds).c_str());
+      std::fprintf(
+          dry_run_ ? stdout : stderr,
+          "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
+          "at least %s in total\n",
+          (name_.empty() ? init_ : name_).c_str(), format_count(static_cast<double>(parameters)).c_str(),
+          format_plural(t.steps, "step").c_str(), static_cast<long long>(t.batch),
+          static_cast<long long>(t.length), static_cast<long long>(t.memory),
+          format_count(built.flops()).c_str(), format_bytes(memory).c_str(), format_seconds(seconds).c_str());
     }
     if (memory > train::available_for_training())
       throw system_error("train: ", format_bytes(memory), " are needed, ",
@@ -212,23 +249,26 @@ class Train : public Verb {
                          " are free; choose a smaller --batch or --length, or more --chunks");
   }
 
-  std::string name_, data_, out_, recipe_tokenizer_, reader_, save_dtype_ = "f32";
-  std::optional<int64_t> max_steps_, vocabulary_, tokens_;
+  std::string name_, data_, out_, init_, save_dtype_ = "f32";
+  std::optional<int64_t> max_steps_, more_steps_, tokens_;
   std::optional<double> max_time_;
   double save_seconds_ = 120;
   int64_t samples_ = 100;
   double peak_ = 1;
   bool dry_run_ = false, json_ = false;
+  RecipeFlags recipe_flags_;
   SettingsFlags<spec::TrainingSpec> training_;
 };
 
 }  // namespace
 
 VerbEntry train_verb() {
-  return entry<Train>(
-      "train", "Trains a model on a text; if it is interrupted, the same command resumes it.",
-      {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
-       "heed train found/pick --data book.txt -o run --max-time 1h", "heed train txl-3m-bytes --dry-run"});
+  return entry<Train>("train", "Trains a model on a text; if it is interrupted, the same command resumes it.",
+                      {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
+                       "heed train found/pick --data book.txt -o run --max-time 1h",
+                       "heed train --init run --data letters.txt -o tuned --learning-rate 1e-4",
+                       "heed train par-3m-bytes --data book.txt -o run --more-steps 500",
+                       "heed train txl-3m-bytes --dry-run"});
 }
 
 }  // namespace heed::cli

@@ -41,7 +41,7 @@ class Search {
         settings_(strategy_.resolve(request.settings)),
         proxy_(proxies().find(request_.proxy)),
         folder_(request.folder, store::RunKind::kSearch, config_of(request, settings_), request.record,
-                upgraded_config),
+                {.upgrade = upgraded_config}),
         records_(request.folder),
         sample_(request.sample, request.folder / "cache"),
         database_(request.profile),

@@ -91,6 +91,34 @@ Json to_json(const Recipe& recipe) {
   return json;
 }
 
+Recipe with_settings(const Recipe& recipe, const std::vector<std::string>& assignments) {
+  Json json = to_json(recipe);
+  std::vector<std::string> known;
+  for (const char* part : {"model", "data", "training", "evaluation"}) {
+    for (const auto& [key, value] : json.at(part).items()) known.push_back(text(part, ".", key));
+  }
+  for (const std::string& assignment : assignments) {
+    const size_t equals = assignment.find('=');
+    const std::string name = assignment.substr(0, equals);
+    if (equals == std::string::npos || std::ranges::find(known, name) == known.end()) {
+      const std::string guess = nearest(name, known);
+      throw usage_error("'", assignment, "' is not a setting with its value, such as model.dropout=0.2",
+                        guess.empty() || guess == name ? "" : "; did you mean '" + guess + "'?");
+    }
+    const std::string word = assignment.substr(equals + 1);
+    Json value = Json::parse(word, nullptr, false);
+    if (value.is_discarded()) value = word;
+    const size_t point = name.find('.');
+    Json& setting = json.at(name.substr(0, point)).at(name.substr(point + 1));
+    if (setting.is_array() && !value.is_array()) value = Json::array({value});
+    setting = std::move(value);
+  }
+  Recipe changed = read_recipe(json, recipe.name);
+  validate(changed.model);
+  changed.name = recipe.name;
+  return changed;
+}
+
 Recipe load_recipe(const std::string& name_or_path) {
   if (const auto candidate = candidate_of_search(name_or_path)) return *candidate;
   fs::path path = name_or_path;

@@ -20,7 +20,8 @@ struct DataSpec {
   void visit(Visitor&& field) {
     field("reader", reader, "how files become train, valid and test text");
     field("tokenizer", tokenizer, "bytes, characters, words, lm1b or bpe");
-    field("vocabulary", vocabulary, "size to learn, for bpe; 0: everything that occurs, for the others");
+    field("vocabulary", vocabulary,
+          "size to learn, for bpe, 0: 4096; most words to keep, for words and lm1b, 0: no limit");
     field("newline", newline, "what a line end becomes with characters: keep, drop or eos");
   }
 };
@@ -37,6 +38,9 @@ struct Recipe {
 
 Recipe read_recipe(const Json& json, const std::string& what);
 Json to_json(const Recipe& recipe);  // read_recipe reads it back, except for the name
+// With settings changed, each "model.dropout=0.2". A value is written as in JSON, text also without quotes,
+// and a number is a list of one where a list is expected. Throws for a setting that does not exist.
+Recipe with_settings(const Recipe& recipe, const std::vector<std::string>& assignments);
 // From a file, or by name from the folder of recipes ("gpt2-124m"), or by key from the folder of a search
 // ("found:128/0/1/256 r/64 sf4:512"). Checked.
 Recipe load_recipe(const std::string& name_or_path);

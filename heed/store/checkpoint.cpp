@@ -99,18 +99,6 @@ std::string sum_of(const Json& progress) {
   return hash_name(hash_bytes(progress.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
-// Checkpoints of earlier versions have no sum.
-Json read_progress(const fs::path& path) {
-  const fs::path file = path / kProgressFile;
-  Json progress = read_json_object(file);
-  const Json stated = progress.value(kSum, Json());
-  progress.erase(kSum);
-  if (!stated.is_null() && stated != sum_of(progress))
-    throw damaged_error(file.string(), ": is damaged: its checksum is ", sum_of(progress), ", ",
-                        stated.dump(), " was written");
-  return progress;
-}
-
 void check_same(const fs::path& path, const Safetensors& file, const Tensors& tensors) {
   constexpr size_t kShown = 4;
   const std::vector<std::string> found = differences(file, tensors);
@@ -152,6 +140,18 @@ fs::path save_checkpoint(const fs::path& folder, int64_t step, const Tensors& pa
   }
   remove_older(folder, step, retention);
   return target;
+}
+
+Json read_progress(const fs::path& path) {
+  const fs::path file = path / kProgressFile;
+  Json progress = read_json_object(file);
+  // Checkpoints of earlier versions have no sum.
+  const Json stated = progress.value(kSum, Json());
+  progress.erase(kSum);
+  if (!stated.is_null() && stated != sum_of(progress))
+    throw damaged_error(file.string(), ": is damaged: its checksum is ", sum_of(progress), ", ",
+                        stated.dump(), " was written");
+  return progress;
 }
 
 fs::path newest_checkpoint(const fs::path& folder) {

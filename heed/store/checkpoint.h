@@ -42,6 +42,8 @@ LatestCheckpoint latest_checkpoint(const std::filesystem::path& folder);
 
 // The newest, for readers: nothing is checked or removed, a run may be writing there. Empty if there is none.
 std::filesystem::path newest_checkpoint(const std::filesystem::path& folder);
+// progress.json of a checkpoint. Throws if it is damaged.
+Json read_progress(const std::filesystem::path& checkpoint);
 // Whether the path is a folder named like a checkpoint.
 bool is_checkpoint(const std::filesystem::path& path);
 

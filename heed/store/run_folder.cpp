@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -43,6 +44,18 @@ std::string first_difference(const Json& there, const Json& now, const std::stri
   }
   if (there == now) return "";
   return text("'", place, "' is ", there.dump(), " there and ", now.dump(), " now");
+}
+
+// "training.steps" in JSON.
+Json::json_pointer pointer_to(std::string setting) {
+  std::ranges::replace(setting, '.', '/');
+  return Json::json_pointer("/" + setting);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
+  return all;
 }
 
 // A start that was killed leaves a lock, a record and temporary files at most.
@@ -105,7 +118,7 @@ void check_run_kind(const fs::path& folder, RunKind asked) {
 }
 
 RunFolder::RunFolder(const fs::path& path, RunKind kind, const Json& config, const Json& record,
-                     const std::function<Json(const Json& before)>& upgrade)
+                     const Reopening& reopening)
     : path_(path), record_(record) {
   std::error_code error;
   fs::create_directories(path_, error);
@@ -116,7 +129,7 @@ RunFolder::RunFolder(const fs::path& path, RunKind kind, const Json& config, con
     throw usage_error(path_.string(), ": holds files but no ", kConfigFile, "; use a new or an empty folder");
   try {
     lock();
-    open_config(kind, config, upgrade);
+    open_config(kind, config, reopening);
     metrics_.emplace(path_ / kMetricsFile);
   } catch (...) {
     ::close(lock_);
@@ -159,8 +172,7 @@ void RunFolder::lock() {
     throw system_error(file.string(), ": cannot be written: ", system_reason(errno));
 }
 
-void RunFolder::open_config(RunKind kind, const Json& config,
-                            const std::function<Json(const Json& before)>& upgrade) {
+void RunFolder::open_config(RunKind kind, const Json& config, const Reopening& reopening) {
   const fs::path config_file = path_ / kConfigFile, record_file = path_ / kRecordFile;
   if (!fs::exists(config_file)) {
     record_[kKind] = enum_name(kind);
@@ -171,12 +183,21 @@ void RunFolder::open_config(RunKind kind, const Json& config,
   }
   reopened_ = true;
   check_run_kind(path_, kind);
-  const Json before = read_json_object(config_file);
-  const std::string difference = first_difference(upgrade ? upgrade(before) : before, config, "");
+  Json before = read_json_object(config_file);
+  if (reopening.upgrade) before = reopening.upgrade(before);
+  for (const std::string& setting : reopening.may_change) {
+    const Json::json_pointer place = pointer_to(setting);
+    if (before.at(place) == config.at(place)) continue;
+    changed_.push_back({setting, before.at(place), config.at(place)});
+    before.at(place) = config.at(place);
+  }
+  const std::string difference = first_difference(before, config, "");
   if (!difference.empty())
     throw usage_error(path_.string(), ": was made with other settings: ", difference,
-                      "; use another folder, or the same settings to resume");
+                      "; use another folder, or the same settings to resume",
+                      reopening.may_change.empty() ? "" : ". May change: ", joined(reopening.may_change));
   remove_leftovers(path_);
+  if (!changed_.empty()) changed_config_ = config;
   Json first = read_json_object(record_file);
   if (first.contains(kResumed) && !first[kResumed].is_array())
     throw damaged_error(record_file.string(), ": '", kResumed, "' is not a list; is it damaged?");
@@ -189,6 +210,7 @@ void RunFolder::open_config(RunKind kind, const Json& config,
 void RunFolder::begin(const std::function<void()>& body, const std::function<bool()>& has_results) {
   try {
     body();
+    if (!changed_.empty()) write_json_object(path_ / kConfigFile, changed_config_);
   } catch (const Error& error) {
     const bool wanted = error.kind() == ErrorKind::kInterrupted || (has_results && has_results());
     if (!wanted) discard_if_new();

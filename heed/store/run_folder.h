@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "heed/base/fields.h"
 #include "heed/store/line_log.h"
@@ -41,14 +43,28 @@ std::optional<RunKind> run_kind(const std::filesystem::path& folder);
 // Throws if the folder holds a run of another kind.
 void check_run_kind(const std::filesystem::path& folder, RunKind asked);
 
+// With which settings a run may be opened again.
+struct Reopening {
+  // Converts the settings of an earlier version to those of this one, so that new settings have their
+  // default.
+  std::function<Json(const Json& before)> upgrade = {};
+  // Settings that may change, such as "training.steps", or all of a part: "evaluation".
+  std::vector<std::string> may_change = {};
+};
+
+// A setting that is another one than when the run was last opened.
+struct ChangedSetting {
+  std::string name;  // "training.steps"
+  Json before, now;
+};
+
 class RunFolder {
  public:
   // Creates the folder, or opens it again. Throws if another process has it open (it is named), if it is of
   // another kind, if it was made with other settings (the first that differs is named), or if it holds other
-  // files. `upgrade` converts the settings of an earlier version to those of this one, so that new settings
-  // have their default.
+  // files. Settings that have changed are written into config.json by `begin`.
   RunFolder(const std::filesystem::path& path, RunKind kind, const Json& config, const Json& record,
-            const std::function<Json(const Json& before)>& upgrade = {});
+            const Reopening& reopening = {});
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -56,6 +72,7 @@ class RunFolder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path checkpoints() const;
   bool reopened() const { return reopened_; }
+  const std::vector<ChangedSetting>& changed() const { return changed_; }
   // Throws if the folder was moved or removed. Call it before saving anything, which would create a folder of
   // the same name with nothing else in it.
   void check_in_place() const;
@@ -72,11 +89,13 @@ class RunFolder {
  private:
   void discard_if_new();
   void lock();
-  void open_config(RunKind kind, const Json& config, const std::function<Json(const Json& before)>& upgrade);
+  void open_config(RunKind kind, const Json& config, const Reopening& reopening);
 
   std::filesystem::path path_;
   Json record_;
   bool reopened_ = false;
+  std::vector<ChangedSetting> changed_;
+  Json changed_config_;  // written once the start has succeeded
   int lock_ = -1;
   std::optional<LineLog> metrics_;
 };

@@ -8,14 +8,15 @@
 #include "heed/store/json_file.h"
 #include "heed/store/model_folder.h"
 #include "heed/train/resuming.h"
+#include "heed/train/run_progress.h"
 #include "heed/train/tasks.h"
-#include "heed/train/time_plan.h"
 #include "heed/train/training.h"
 
 namespace heed::train {
 namespace {
 
 using data::Split;
+namespace fs = std::filesystem;
 
 constexpr int64_t kPromptTokens = 32;  // of the valid part, which a sample continues
 // Of metrics.jsonl: an evaluation because the run was stopped, which an undisturbed run does not make.
@@ -32,32 +33,12 @@ struct Durations {
   double mean() const { return std::max(1e-9, seconds / static_cast<double>(count)); }
 };
 
-// The progress of a run besides weights and states.
-struct Progress {
-  int64_t step = 0;
-  LossAverage loss;
-  double best = 0;  // of the metric that decides, on the valid part
-  int64_t best_step = 0;
-  int64_t without_best = 0;  // evaluations since then
-  double seconds = 0;        // spent in steps
-  bool owed = false;         // the evaluation of this step was interrupted
-  double whole_seconds = 0;  // since the beginning, without what was lost
-  Json plan;                 // of a run that has a time (TimePlan)
-  bool time_is_up = false;
-  template <class Visitor>
-  void visit(Visitor&& field) {
-    field("step", step, "updates made");
-    loss.visit(field);
-    field("best", best, "value of the metric that decides, on the valid part");
-    field("best_step", best_step, "when that was");
-    field("without_best", without_best, "evaluations since then");
-    field("seconds", seconds, "spent in steps");
-    field("owed", owed, "the evaluation of this step was interrupted");
-    field("whole_seconds", whole_seconds, "since the beginning, without what was lost");
-    field("plan", plan, "of a run that has a time");
-    field("time_is_up", time_is_up, "of a run that has a time");
-  }
-};
+// Settings that do not change what has been learned so far. The others are part of it.
+const std::vector<std::string> kMayChange = {
+    "training.steps",           "training.learning_rate", "training.final_rate", "training.evaluate_every",
+    "training.evaluate_tokens", "training.patience",      "evaluation"};
+constexpr const char *kSteps = "training.steps",
+                     *kRates[] = {"training.learning_rate", "training.final_rate"};
 
 class Run {
  public:
@@ -65,15 +46,16 @@ class Run {
       : request_(request),
         observer_(observer),
         text_(
-            store::RunKind::kTrain, request.recipe, request.data, request.folder,
-            [&](const std::string& sentence) { observer.note(sentence); }, request.shared),
+            store::RunKind::kTrain,
+            request.more_steps > 0 ? with_more_steps(request.recipe, request.folder, request.more_steps)
+                                   : request.recipe,
+            request.data, request.folder, [&](const std::string& sentence) { observer.note(sentence); },
+            request.shared),
         recipe_(text_.recipe()) {
-    text_.open(
-        spec::to_json(recipe_), request.record,
-        [&](const Json& before) {
-          return spec::to_json(spec::read_recipe(before, (request.folder / "config.json").string()));
-        },
-        [&] { prepare(); });
+    text_.open(spec::to_json(recipe_), request.record,
+               {.upgrade = [&](const Json&) { return spec::to_json(recipe_of_run(request.folder)); },
+                .may_change = kMayChange},
+               [&] { prepare(); });
   }
 
   RunResult run() {
@@ -107,16 +89,20 @@ class Run {
   }
 
  private:
-  bool is_done() const { return progress_.step >= plan_->last() || progress_.time_is_up || !is_patient(); }
+  bool is_done() const {
+    return progress_.step >= plan_->last() || progress_.has_no_time(recipe_.training.steps) || !is_patient();
+  }
   bool is_at_stop() const { return request_.stop_after > 0 && progress_.step >= request_.stop_after; }
 
   // With a time: how fast the schedule must run to end with it. Corrected now and then, and written into
   // every checkpoint.
   void decide(const RunClock& clock) {
+    // A plan of an earlier call holds without a time as well.
+    if (!progress_.plan.is_null() && progress_.step >= plan_->last()) end_time();
     if (request_.max_seconds == 0) return;
     const double used = seconds_before_ + clock.seconds(), rest = request_.max_seconds - used;
-    if (rest <= 0) progress_.time_is_up = true;
-    if (progress_.time_is_up || updates_.count < kUpdatesToDecide) return;
+    if (rest <= 0) end_time();
+    if (rest <= 0 || updates_.count < kUpdatesToDecide) return;
     if (used < decide_at_ && progress_.step < decide_at_step_) return;
     // An update and its share of the evaluations, the last of which is extra.
     const int64_t every = evaluation_interval();
@@ -131,8 +117,11 @@ class Run {
     decide_at_step_ = progress_.step + 1 + static_cast<int64_t>(kShareToDecide * left);
   }
 
+  void end_time() { progress_.steps_at_end_of_time = recipe_.training.steps; }
+
   // Everything that may still throw: the sizes, the checkpoint.
   void prepare() {
+    observer_.begins(recipe_);
     const Task& task = task_of(recipe_.model, recipe_.training);
     trainer_ = std::make_unique<Trainer>(recipe_.model, recipe_.training, variables_);
     batch_ = text_.batches().find(trainer_->batch());
@@ -155,9 +144,14 @@ class Run {
                                      [&](const std::string& sentence) { observer_.note(sentence); });
     if (resumed) {
       progress_ = from_json<Progress>(resumed->progress, resumed->path.string());
+      check_initial();
       observer_.note(text("resuming from step ", progress_.step));
+    } else if (request_.initial_weights) {
+      for (const auto& [name, tensor] : parameters()) request_.initial_weights(name, tensor);
     }
-    plan_.emplace(recipe_.training.steps, progress_.plan, resumed ? resumed->path.string() : "");
+    note_changes();
+    plan_ = progress_.plan_of(recipe_.training.steps, resumed ? resumed->path.string() : "");
+    progress_.plan = plan_->to_json();
     text_.folder().metrics().cut_after(progress_.step);
     text_.folder().metrics().cut_from([](const Json& line) { return line.contains(kAtStop); });
     forget_model_of_stop();
@@ -167,8 +161,35 @@ class Run {
         return line.contains("valid") && line.value("step", int64_t{0}) == progress_.step;
       });
     const auto samples = request_.folder / "samples.jsonl";
-    if (request_.sample || std::filesystem::exists(samples)) samples_.emplace(samples);
+    if (request_.sample || fs::exists(samples)) samples_.emplace(samples);
     if (samples_) samples_->cut_after(progress_.owed ? progress_.step - 1 : progress_.step);
+  }
+
+  void check_initial() {
+    const Json before = text_.folder().record().value("init", Json()),
+               now = request_.record.value("init", Json());
+    if (before == now) return;
+    throw usage_error(request_.folder.string(), ": the run started from ",
+                      before.is_null() ? "fresh weights" : before.dump(), ", not from ",
+                      now.is_null() ? "fresh weights" : now.dump(), "; say the same, or use another folder");
+  }
+
+  void note_changes() {
+    for (const store::ChangedSetting& setting : text_.folder().changed()) {
+      observer_.note(
+          text(setting.name, " is ", setting.now.dump(), " from here on; it was ", setting.before.dump()));
+      // Of a schedule that a time has shaped, more than its updates is gone.
+      const bool shaped = !progress_.plan.is_null() && progress_.steps_at_end_of_time == 0;
+      if (setting.name == kSteps &&
+          (setting.now < progress_.step || (shaped && setting.now < setting.before)))
+        throw usage_error("train: ", setting.now.dump(), " steps were asked for, and ",
+                          request_.folder.string(), " has made ", progress_.step, " of ",
+                          setting.before.dump(), "; give more, or another folder to begin again");
+      if (setting.name == kSteps || std::ranges::count(kRates, setting.name))
+        observer_.note(
+            "the learning rate is another one from here on than in a run with the same settings "
+            "from the start");
+    }
   }
 
   // Of one, by the time of those made; at first, by that of the updates, which run backward as well.
@@ -269,7 +290,7 @@ class Run {
         scorer_->run(*valid_batches_, recipe_.training.evaluate_tokens, [](int64_t) { return true; });
     const bool best = first || score.metrics.front().is_better_than(progress_.best);
     if (best) {
-      if (!first) std::filesystem::rename(model_folder(), aside());
+      if (!first) fs::rename(model_folder(), aside());
       save_model();
     }
     observer_.evaluated(progress_.step, score, bytes_per_token(), best);
@@ -277,13 +298,13 @@ class Run {
   }
 
   void forget_model_of_stop() const {
-    if (!std::filesystem::exists(aside())) return;
-    std::filesystem::remove_all(model_folder());
-    std::filesystem::rename(aside(), model_folder());
+    if (!fs::exists(aside())) return;
+    fs::remove_all(model_folder());
+    fs::rename(aside(), model_folder());
   }
 
-  std::filesystem::path model_folder() const { return request_.folder / "model"; }
-  std::filesystem::path aside() const { return request_.folder / "model.before-stop"; }
+  fs::path model_folder() const { return request_.folder / "model"; }
+  fs::path aside() const { return request_.folder / "model.before-stop"; }
 
   void log_evaluation(const Score& score, bool best, Json line = Json::object()) {
     Json valid = {{"tokens", score.tokens}, {"best", best}};

@@ -18,6 +18,10 @@ struct RunRequest {
   std::filesystem::path data;
   std::filesystem::path folder;
   SharedText shared = {};
+  // The weights to start from, each read by its name; empty for those of the recipe's initialisation.
+  // `record` says as "init" where they are from.
+  std::function<void(const std::string& name, const Tensor& into)> initial_weights = {};
+  int64_t more_steps = 0;          // updates beyond those of a run that has made all of its own
   double max_seconds = 0;          // for the whole run, whose schedule ends with them; 0 for no limit
   int64_t stop_after = 0;          // stop, evaluated, after this many updates in all; 0 for the recipe's
   double save_seconds = 120;       // between checkpoints
@@ -39,6 +43,8 @@ struct StepReport {
 
 class RunObserver : public ResumableObserver {
  public:
+  // Once the text is open, with the vocabulary that it has, before memory is taken. May throw.
+  virtual void begins(const spec::Recipe&) {}
   virtual void step(const StepReport& report) = 0;
   virtual void evaluated(int64_t step, const Score& score, double bytes_per_token, bool best) = 0;
 };

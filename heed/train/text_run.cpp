@@ -45,10 +45,10 @@ TextRun::TextRun(store::RunKind kind, const spec::Recipe& recipe, const fs::path
   recipe_.model.embedding.vocabulary = tokens_.tokenizer->size();
 }
 
-void TextRun::open(const Json& config, Json record, const std::function<Json(const Json& before)>& upgrade,
+void TextRun::open(const Json& config, Json record, const store::Reopening& reopening,
                    const std::function<void()>& prepare) {
   record["data"] = text_record(tokens_, data_);
-  folder_ = std::make_unique<store::RunFolder>(path_, kind_, config, record, upgrade);
+  folder_ = std::make_unique<store::RunFolder>(path_, kind_, config, record, reopening);
   folder_->begin([&] {
     check_text(record["data"]);
     store::write_json_object(path_ / "tokenizer.json", tokens_.tokenizer->to_json());

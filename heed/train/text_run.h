@@ -27,7 +27,7 @@ class TextRun {
 
   // Opens the folder (store/run_folder.h). `prepare` does what may still throw; if it does, or if the run
   // was begun with another text, a new folder is emptied.
-  void open(const Json& config, Json record, const std::function<Json(const Json& before)>& upgrade,
+  void open(const Json& config, Json record, const store::Reopening& reopening,
             const std::function<void()>& prepare);
 
   const spec::Recipe& recipe() const { return recipe_; }

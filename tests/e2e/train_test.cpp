@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include "heed/base/units.h"
 #include "heed/store/safetensors.h"
 #include "tests/e2e/support.h"
 
@@ -289,9 +290,110 @@ TEST_F(TrainVerb, AFailedStartLeavesTheFolderFree) {
   EXPECT_EQ(heed(command("run", "--batch 2 --steps 3")).code, 0);
 }
 
+// What a run may be resumed with, and what not.
+TEST_F(TrainVerb, SomeSettingsMayChange) {
+  ASSERT_EQ(heed(command("run")).code, 0);  // 40 steps
+  const Outcome same = heed(command("run", "--evaluate-every 7 --eval-memory 8"));
+  EXPECT_EQ(same.code, 2) << same.output;  // not a flag of train
+  const Outcome more = heed(command("run", "--steps 60 --evaluate-every 30 --set evaluation.memory=8"));
+  ASSERT_EQ(more.code, 0) << more.output;
+  EXPECT_TRUE(contains(more, "training.steps is 60 from here on; it was 40")) << more.output;
+  EXPECT_TRUE(contains(more, "the learning rate is another one from here on")) << more.output;
+  EXPECT_EQ(metrics("run").back()["step"], 60);
+  const Json config = Json::parse(content(path("run/config.json")));
+  EXPECT_EQ(config["training"]["steps"], 60);
+  EXPECT_EQ(config["evaluation"]["memory"], 8);
+  const Outcome quiet = heed(command("run", "--steps 60 --evaluate-every 20 --set evaluation.memory=8"));
+  EXPECT_TRUE(contains(quiet, "was already trained: 60 steps")) << quiet.output;
+  EXPECT_FALSE(contains(quiet, "learning rate is another")) << quiet.output;
+  refuses(command("run", "--steps 50"), 2,
+          "50 steps were asked for, and " + path("run") + " has made 60 of 60");
+  EXPECT_EQ(Json::parse(content(path("run/config.json")))["training"]["steps"], 60);
+  refuses(command("run", "--steps 60 --batch 8"), 2, "May change: training.steps");
+}
+
+// The same command resumes what it began, and only then makes more.
+TEST_F(TrainVerb, ARunThatHasEndedIsTrainedLonger) {
+  ASSERT_EQ(heed(command("run", "--save-seconds 0.01")).code, 0);
+  const std::string more = "--more-steps 400 --save-seconds 0.01";
+  EXPECT_EQ(interrupted("run", more, SIGINT), 130);
+  const Outcome rest = heed(command("run", more));
+  ASSERT_EQ(rest.code, 0) << rest.output;
+  EXPECT_EQ(metrics("run").back()["step"], 440);
+  const Outcome again = heed(command("run", "--more-steps 5"));
+  EXPECT_EQ(again.code, 0) << again.output;
+  EXPECT_EQ(metrics("run").back()["step"], 445);
+  // Also one that its time has ended.
+  ASSERT_EQ(heed(command("timed", "--steps 1000000 --max-time 50ms")).code, 0);
+  const int64_t made = metrics("timed").back()["step"];
+  const Outcome longer = heed(command("timed", "--more-steps 10"));
+  EXPECT_EQ(longer.code, 0) << longer.output;
+  EXPECT_EQ(metrics("timed").back()["step"], made + 10);
+  // At a rate that a run of so many steps would have.
+  const std::vector<Json> lines = metrics("timed");
+  const auto first = std::ranges::find_if(
+      lines, [&](const Json& line) { return line["step"] == made + 1 && line.contains("rate"); });
+  ASSERT_NE(first, lines.end());
+  EXPECT_GT((*first)["rate"].get<double>(), 1e-3);
+}
+
+TEST_F(TrainVerb, StartsFromTheWeightsOfAModel) {
+  const std::string run = trained();
+  const std::string tune =
+      "train --init " + run + " --data " + text() + " --threads 1 --learning-rate 1e-9 -o ";
+  const Outcome tuned = heed(tune + path("tuned") + " --steps 1");
+  ASSERT_EQ(tuned.code, 0) << tuned.output;
+  const Json before = Json::parse(heed("eval " + run + " --json --data " + text()).out),
+             after = Json::parse(heed("eval " + path("tuned") + " --json --data " + text()).out);
+  EXPECT_NEAR(after["nats_per_token"].get<double>(), before["nats_per_token"].get<double>(), 1e-4);
+  EXPECT_EQ(Json::parse(content(path("tuned/run.json")))["init"], run);
+  // Another text in its vocabulary, and another length.
+  const std::string other = file("other.txt", std::string(4000, 'x') + std::string(4000, '\n'));
+  EXPECT_EQ(heed("train " + tiny() + " --init " + run + "/model --data " + other +
+                 " --length 8 --steps 2 -o " + path("other"))
+                .code,
+            0);
+  refuses(tune + path("new") + " --tokenizer words", 2, "has its vocabulary; leave out --tokenizer");
+  refuses(tune + path("new") + " --set model.width=32 --steps 1", 2,
+          "is F32[16], the model of config.json needs f32[32]");
+  refuses("train --init " + path("nothing") + " --data " + text() + " -o " + path("new"), 2,
+          "does not exist");
+  refuses(
+      "train " + tiny() + " --data " + text() + " -o " + path("tuned") + " --steps 1 --learning-rate 1e-9", 2,
+      "the run started from");
+  EXPECT_FALSE(fs::exists(path("new/config.json")));
+}
+
+// What is announced is what is trained, whatever the vocabulary.
+TEST_F(TrainVerb, SizesFollowTheVocabulary) {
+  const auto parameters = [&](const std::string& arguments) {
+    const Outcome outcome = heed(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    return Json::parse(outcome.out)["parameters"].get<int64_t>();
+  };
+  std::string words;
+  for (int i = 0; i < 3000; ++i) words += "w" + std::to_string(i % 700) + (i % 9 == 8 ? "\n" : " ");
+  const std::string data = " --data " + file("words.txt", words),
+                    dry = "train " + tiny() + " --dry-run --json";
+  const int64_t bytes = parameters(dry), row = 16 + 1;  // of the table, and the bias of the output
+  EXPECT_EQ(parameters(dry + " --tokenizer words --vocabulary 500") - bytes, (500 - 256) * row);
+  EXPECT_EQ(parameters(dry + " --tokenizer words --vocabulary 50000" + data) - bytes, (702 - 256) * row);
+  EXPECT_EQ(parameters(dry + " --tokenizer bpe") - bytes, (4096 - 256) * row);
+  refuses(dry + " --tokenizer words", 2, "only the text tells; give --vocabulary, or the text with --data");
+  const Outcome described = heed("describe " + tiny() + " --json --tokenizer bpe --vocabulary 300");
+  EXPECT_EQ(Json::parse(described.out)["spec"]["vocabulary"], 300) << described.output;
+  // Before the run itself, which has few pairs to merge.
+  const Outcome run = heed("train " + tiny() + " --tokenizer bpe --steps 1 -o " + path("bpe") + data);
+  ASSERT_EQ(run.code, 0) << run.output;
+  const Json made = Json::parse(content(path("bpe/config.json")));
+  EXPECT_LT(made["model"]["vocabulary"], 4096);
+  const int64_t announced = bytes + (made["model"]["vocabulary"].get<int64_t>() - 256) * row;
+  EXPECT_TRUE(contains(run, format_count(static_cast<double>(announced)) + " parameters")) << run.output;
+}
+
 TEST_F(TrainVerb, TrainRefuses) {
   const std::string out = " -o " + path("new"), start = "train " + tiny() + out + " --data ";
-  refuses("train", 2, "recipe is required");
+  refuses("train", 2, "give a recipe, or a model to go on from with --init MODEL");
   refuses("train par-3m-byte", 2, "did you mean 'par-3m-bytes'?");
   refuses("train " + tiny() + out, 2, "--data PATH");
   refuses("train " + tiny() + " --data " + text(), 2, "-o FOLDER");
@@ -319,8 +421,16 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--clip -1", "clip is -1"},
       {"--roll maybe", "write true or false"},
       {"--tokens 3X", "such as 5000, 300K, 2.5M or 1G"},
-      {"--tokens 0", "steps is 0"},
-      {"--tokens 3K --max-steps 4", "give one of them"},
+      {"--tokens 0", "--tokens is 0, and one update has 4 x 16 = 64 tokens"},
+      {"--tokens 10", "--tokens is 10, and one update has 4 x 16 = 64 tokens"},
+      {"--tokens 3K --max-steps 4", "--max-steps and --tokens both say how long; give one of them"},
+      {"--max-steps 5 --steps 2", "--steps and --max-steps both say how long"},
+      {"--steps 5 --steps 2", "--steps was given 2 times, as '5' and '2'; give it once"},
+      {"--more-steps 5", "is not a run yet; give --steps to begin one"},
+      {"--set model.dropuot=0.2", "did you mean 'model.dropout'?"},
+      {"--set model.dropout", "not a setting with its value"},
+      {"--set model.dropout=much", "dropout"},
+      {"--set model.width=17", "heads"},
       {"--max-time -4", "such as 500ms, 90s, 5m or 1.5h"},
       {"--save-seconds -1", "--save-seconds: '-1' was given"},
       {"--samples -1", "--samples: '-1' was given"},
@@ -330,7 +440,7 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--optimizer-settings '{\"beta\": 1}'", "did you mean 'beta1'?"},
       {"--schedule cosin", "did you mean 'cosine'?"},
       {"--tokenizer wrods", "did you mean 'words'?"},
-      {"--tokenizer bpe", "it needs at least 257"},
+      {"--tokenizer bpe --vocabulary 100", "it needs at least 257"},
       {"--reader plian", "did you mean 'plain'?"},
       {"--decay-from x", "is not one of warmup, start, chained"},
       {"--memory -1", "memory is -1"}};

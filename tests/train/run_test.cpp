@@ -472,9 +472,7 @@ TEST(Run, OtherSettingsOrAnotherTextAreRefused) {
     change(recipe);
     return test::message_of([&] { run(recipe, text, to); });
   };
-  EXPECT_NE(changed([](auto& r) {
-              r.training.learning_rate = 0.02;
-            }).find("'training.learning_rate' is 0.01 there and 0.02 now"),
+  EXPECT_NE(changed([](auto& r) { r.training.batch = 2; }).find("'training.batch' is 4 there and 2 now"),
             std::string::npos);
   EXPECT_NE(changed([](auto& r) { r.model.width = 32; }).find("'model.width' is 16 there and 32 now"),
             std::string::npos);

@@ -38,14 +38,15 @@ class SupernetRun {
     const auto config = [](const spec::Recipe& recipe, const SupernetSettings& settings) {
       return Json{{"recipe", spec::to_json(recipe)}, {"settings", heed::to_json(settings)}};
     };
-    text_.open(
-        config(recipe_, request.settings), request.record,
-        [&](const Json& before) {
-          const std::string what = (request.folder / "config.json").string();
-          return config(spec::read_recipe(before.value("recipe", Json()), what),
-                        from_json<SupernetSettings>(before.value("settings", Json::object()), what));
-        },
-        [&] { prepare(); });
+    text_.open(config(recipe_, request.settings), request.record,
+               {.upgrade =
+                    [&](const Json& before) {
+                      const std::string what = (request.folder / "config.json").string();
+                      return config(
+                          spec::read_recipe(before.value("recipe", Json()), what),
+                          from_json<SupernetSettings>(before.value("settings", Json::object()), what));
+                    }},
+               [&] { prepare(); });
   }
 
   SupernetResult run() {
