@@ -22,7 +22,7 @@ class NextToken {
       hidden = ops::take_row(b_.graph(), hidden, b_.scored_row());
     if (loss) b_.targets();
     const ValueId bias = spec.head.bias ? b_.parameter("output.bias", {spec.embedding.vocabulary},
-                                                       WeightGroup::kOutput, constant(0))
+                                                       WeightGroup::kOutput, constant(0), of_bias())
                                         : kNone;
     const std::vector<ValueId> words =
         spec.head.tie_weights ? embedded_.tables : vocabulary_.tables("output.table", WeightGroup::kOutput);
@@ -31,6 +31,11 @@ class NextToken {
   }
 
  private:
+  // The public code has one bias for each table.
+  Layer of_bias() const {
+    return vocabulary_.one_table() ? Layer{} : Layer{.ends = b_.spec().cluster_ends()};
+  }
+
   void plain(ValueId hidden, ValueId words, ValueId bias) {
     Graph& g = b_.graph();
     Model& model = b_.model();
