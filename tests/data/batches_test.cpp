@@ -163,6 +163,7 @@ TEST(StreamBatches, WarmUpRunsTheEndOfTheStreamBefore) {
           const auto i = static_cast<size_t>(b * length + t);
           ASSERT_EQ(batch.tokens[i], past_end ? 0 : flat) << tokens << " " << step;
           ASSERT_EQ(batch.targets[i], past_end || place < 0 ? kIgnored : flat + 1);
+          ASSERT_TRUE(batch.targets[i] == kIgnored || batches.first_target(step, b) == flat + 1 - t);
         }
       }
     }
