@@ -28,6 +28,7 @@ class Eval : public Verb {
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
     flags.path("cache", cache_, "folder for the tokens of the text; a temporary one if not given");
     flags.option("max-tokens", most_, "stop after this many tokens, 0 for all");
+    flags.path("per-token", per_token_, "new file for the loss of each token (docs/files.md)");
     flags.flag("json", json_, "print JSON");
     protocol_.declare(flags);
   }
@@ -35,6 +36,8 @@ class Eval : public Verb {
   void run() override {
     const Subject subject = load_trained(name_);
     if (data_.empty()) throw usage_error("eval: give a text with --data PATH");
+    if (std::filesystem::exists(per_token_))
+      throw usage_error("eval: ", per_token_, " exists; give a new file with --per-token");
     const auto split = enum_from_name<data::Split>(part_);
     spec::DataSpec data = subject.recipe.data;
     if (!reader_.empty()) data.reader = reader_;
@@ -62,7 +65,9 @@ class Eval : public Verb {
     const int64_t at_once = protocol.batch * protocol.length;
     const int64_t all =
         most_ > 0 ? std::min(batches->segments(), (most_ + at_once - 1) / at_once) : batches->segments();
-    const train::Score score = scorer.run(*batches, most_, [&](int64_t done) {
+    std::ostream* per_token = nullptr;
+    const auto after_segment = [&](int64_t done) {
+      if (per_token) write_losses(*per_token, *batches, done - 1, scorer);
       const double seconds = now_seconds() - begin;
       char line[100];
       std::snprintf(
@@ -70,12 +75,40 @@ class Eval : public Verb {
           static_cast<long long>(all), static_cast<double>(done * at_once) / seconds,
           format_seconds(seconds / static_cast<double>(done) * static_cast<double>(all - done)).c_str());
       progress.show(line, done == all);
-      return true;
-    });
+      return !per_token || per_token->good();  // write_file says what went wrong
+    };
+    train::Score score;
+    if (per_token_.empty()) {
+      score = scorer.run(*batches, most_, after_segment);
+    } else {
+      write_file(per_token_, [&](std::ostream& out) {
+        out << "position\ttoken\tnats\n";
+        per_token = &out;
+        score = scorer.run(*batches, most_, after_segment);
+      });
+    }
     report(subject.recipe, protocol, stream, score, now_seconds() - begin);
   }
 
  private:
+  // The counted tokens of a segment, a line each.
+  static void write_losses(std::ostream& out, const data::Batches& batches, int64_t step,
+                           const train::Scorer& scorer) {
+    const auto targets = scorer.batch().ints("targets");
+    const auto losses = scorer.losses();
+    const auto length = static_cast<size_t>(batches.shape().length);
+    for (size_t i = 0; i < losses.size(); ++i) {
+      if (targets[i] < 0) continue;
+      const auto first = batches.first_target(step, static_cast<int64_t>(i / length));
+      HEED_ASSERT(first);
+      char line[64];
+      std::snprintf(line, sizeof line, "%lld\t%d\t%.9g\n",
+                    static_cast<long long>(*first) + static_cast<long long>(i % length), targets[i],
+                    static_cast<double>(losses[i]));
+      out << line;
+    }
+  }
+
   void report(const spec::Recipe& recipe, const spec::EvaluationSpec& protocol,
               const data::TokenStream& stream, const train::Score& score, double seconds) const {
     const double bytes = static_cast<double>(stream.text_bytes()) / static_cast<double>(stream.size());
@@ -100,9 +133,10 @@ class Eval : public Verb {
                 static_cast<long long>(score.tokens));
     std::printf("  protocol: %s; %s tokens per second\n", train::describe(protocol).c_str(),
                 format_count(static_cast<double>(score.tokens) / seconds).c_str());
+    if (!per_token_.empty()) std::printf("  the loss of each token: %s\n", per_token_.c_str());
   }
 
-  std::string name_, data_, part_ = "test", reader_, cache_;
+  std::string name_, data_, part_ = "test", reader_, cache_, per_token_;
   int64_t most_ = 0;
   bool json_ = false;
   SettingsFlags<spec::EvaluationSpec> protocol_;

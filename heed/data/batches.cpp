@@ -38,6 +38,8 @@ BatchSpans Batches::find(const Batch& batch) const {
   return spans;
 }
 
+std::optional<int64_t> Batches::first_target(int64_t, int64_t) const { return std::nullopt; }
+
 NextTokenBatches::Spans NextTokenBatches::checked(int64_t step, int64_t chunk, const BatchSpans& to) const {
   HEED_ASSERT(step >= 0 && chunk >= 0 && chunk < shape_.chunks);
   HEED_ASSERT(to.size() == inputs().size());
@@ -69,6 +71,11 @@ StreamBatches::StreamBatches(const TokenStream& stream, BatchShape shape, Stream
 int64_t StreamBatches::counted_in_epoch() const {
   const int64_t whole = (segments_ - warm_up_segments_) * shape_.length;
   return shape_.sequences * std::min(whole, row_length_ - 1);
+}
+
+std::optional<int64_t> StreamBatches::first_target(int64_t step, int64_t sequence) const {
+  if (options_.roll) return std::nullopt;  // a segment may go on at the stream's beginning
+  return sequence * row_length_ + (step % segments_ - warm_up_segments_) * shape_.length + 1;
 }
 
 // The offset in its tokens where a row starts.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ class Batches {
   // The places of these in the memory of a program, found once. Throws if its model reads anything else.
   BatchSpans find(const Batch& batch) const;
   virtual BatchInfo fill(int64_t step, int64_t chunk, const BatchSpans& to) = 0;
+  // Where in the text the first target of a sequence is, as a number of tokens from its beginning; those
+  // after it follow. Nothing if sequences are not read from one place.
+  virtual std::optional<int64_t> first_target(int64_t step, int64_t sequence) const;
 
  protected:
   // `name` is the name of the text in messages.
@@ -70,7 +74,7 @@ class NextTokenBatches : public Batches {
 struct StreamOptions {
   bool roll = false;           // each epoch starts its streams at other offsets
   uint64_t seed = 0;           // of these offsets
-  bool short_segment = true;   // false: an epoch ends before a segment that is not whole (training only)
+  bool short_segment = true;   // false: an epoch ends before a segment that is not whole
   int64_t warm_up_tokens = 0;  // context that every counted token should have (evaluation only)
 };
 
@@ -84,6 +88,7 @@ class StreamBatches : public NextTokenBatches {
   // `stream` must outlive the batches.
   StreamBatches(const TokenStream& stream, BatchShape shape, StreamOptions options = {});
   BatchInfo fill(int64_t step, int64_t chunk, const BatchSpans& to) override;
+  std::optional<int64_t> first_target(int64_t step, int64_t sequence) const override;
   int64_t counted_in_epoch() const;
 
  private:

@@ -20,7 +20,9 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBlock = 1 << 20;
 constexpr uint64_t kMagic = 0x6e656b6f74646568;  // "hedtoken"
-constexpr int64_t kVersion = 1;
+// Also goes up when a tokenizer cuts the same text differently: files made before are made again. 2: words
+// end at all white space of Unicode.
+constexpr int64_t kVersion = 2;
 
 struct Description {
   uint64_t magic = kMagic;

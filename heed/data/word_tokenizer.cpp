@@ -21,27 +21,56 @@ struct Convention {
 constexpr Convention kWords = {"words", "<eos>", "<unk>", false, false, 1};
 constexpr Convention kLm1b = {"lm1b", "<S>", "<UNK>", true, true, 3};
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// The bytes of the white space at `at`, 0 if there is none there: Unicode's, and the separators U+001C to
+// U+001F, as str.split() of Python has it.
+size_t space_at(std::string_view text, size_t at) {
+  const char c = text[at];
+  if (is_ascii_space(c) || (c >= 0x1C && c <= 0x1F)) return 1;
+  if (static_cast<unsigned char>(c) < 0xC2) return 0;  // ASCII, or inside a character
+  const auto [code_point, length] = utf8_at(text, at);
+  switch (code_point) {
+    case 0x85:
+    case 0xA0:
+    case 0x1680:
+    case 0x2028:
+    case 0x2029:
+    case 0x202F:
+    case 0x205F:
+    case 0x3000:
+      return length;
+    default:
+      return code_point >= 0x2000 && code_point <= 0x200A ? length : 0;
+  }
+}
+
+// The bytes of the line end at `at`, 0 if there is none there. Python reads all three so.
+size_t line_end_at(std::string_view text, size_t at) {
+  if (text[at] == '\n') return 1;
+  if (text[at] != '\r') return 0;
+  return at + 1 < text.size() && text[at + 1] == '\n' ? 2 : 1;
+}
 
 // Calls word(string_view) for each word of each line and line_end(number of words) after each line.
 template <class Word, class LineEnd>
 void walk(std::string_view text, Word&& word, LineEnd&& line_end) {
   int64_t words = 0;
   for (size_t at = 0; at < text.size();) {
-    if (text[at] == '\n') {
+    if (const size_t end = line_end_at(text, at)) {
       line_end(words);
       words = 0;
-      ++at;
-    } else if (is_space(text[at])) {
-      ++at;
+      at += end;
+    } else if (const size_t space = space_at(text, at)) {
+      at += space;
     } else {
       const size_t begin = at;
-      while (at < text.size() && !is_space(text[at])) ++at;
+      while (at < text.size() && !space_at(text, at)) ++at;
       word(text.substr(begin, at - begin));
       ++words;
     }
   }
-  if (!text.empty() && text.back() != '\n') line_end(words);
+  if (!text.empty() && !line_end_at(text, text.size() - 1)) line_end(words);
 }
 
 class WordTokenizer : public Tokenizer {
@@ -76,8 +105,11 @@ class WordTokenizer : public Tokenizer {
 
   size_t cut_before(std::string_view text, size_t position) const override {
     if (position >= text.size()) return text.size();
-    const size_t newline = position == 0 ? text.npos : text.rfind('\n', position - 1);
-    return newline == text.npos ? 0 : newline + 1;
+    const auto begins_line = [&](size_t at) {
+      return text[at - 1] == '\n' || (text[at - 1] == '\r' && text[at] != '\n');
+    };
+    while (position > 0 && !begins_line(position)) --position;
+    return position;
   }
 
   // Words with one space between them and a line end for each end symbol: encoding the result gives the same
@@ -204,7 +236,8 @@ std::unique_ptr<Tokenizer> read(const Json& json) {
   }
   StringTable words;
   for (const std::string& word : names.take()) {
-    if (word.empty() || std::any_of(word.begin(), word.end(), is_space))
+    // Not all white space: vocabularies of earlier versions may have other than ASCII's.
+    if (word.empty() || std::any_of(word.begin(), word.end(), is_ascii_space))
       throw usage_error("'", printable(word), "' is in the vocabulary, but is not a word");
     if (words.find(word) >= 0) throw usage_error("'", printable(word), "' is in the vocabulary twice");
     words.add(word);

@@ -1,5 +1,6 @@
 // Words between white space, one line at a time, case kept; the vocabulary is the words that occur, by
-// falling count, ties by first appearance. White space is ASCII's, a line ends with '\n' or with the text.
+// falling count, ties by first appearance. White space and line ends are those of Python, in which the
+// papers' texts were read: str.split(), and '\n', '\r' or "\r\n".
 //
 // "words" (WikiText, Merity et al., 2017): <eos> after every line, so a blank line gives <eos> alone. <eos>
 // is id 0. Unknown words become <unk> if the vocabulary has it, else encoding throws; WikiText's files have

@@ -61,9 +61,9 @@ class SelfAttention {
   }
 
  private:
-  ValueId bias(const std::string& name, int64_t width) {
+  ValueId bias(const std::string& name, int64_t width, const Layer& layer = {}) {
     if (!b_.spec().attention.bias) return kNone;
-    return b_.parameter(inside_ + name, {width}, WeightGroup::kAttention, constant(0));
+    return b_.parameter(inside_ + name, {width}, WeightGroup::kAttention, constant(0), layer);
   }
 
   // Queries, keys and values are columns of one value. Learned positions are meaningless in another segment,
@@ -85,7 +85,7 @@ class SelfAttention {
   }
 
   // Transformer-XL (Dai and others 2019, section 3.3). Queries of the memory are not needed, so they have
-  // their own matrix.
+  // their own matrix; the public code has one for all three.
   void relative(ValueId x, ValueId in) {
     const GraphForm& form = b_.form();
     set_visible(settings_, form);
@@ -95,18 +95,18 @@ class SelfAttention {
     const PositionBiases biases = position_biases(b_, shared, W_);
     inputs_.u = biases.u, inputs_.w = biases.w;
     const std::string q_name = inside_ + "q.weight", kv_name = inside_ + "kv.weight";
+    const Layer qkv_weight{.name = inside_ + "qkv.weight"}, qkv_bias{.name = inside_ + "qkv.bias"};
     if (form.caches() && form.packs() && !b_.spec().attention.bias) {
-      b_.declare(q_name, {D_, W_}, WeightGroup::kAttention, b_.weight_initial());
-      b_.declare(kv_name, {D_, 2 * W_}, WeightGroup::kAttention, b_.weight_initial());
+      b_.declare(q_name, {D_, W_}, WeightGroup::kAttention, b_.weight_initial(), qkv_weight);
+      b_.declare(kv_name, {D_, 2 * W_}, WeightGroup::kAttention, b_.weight_initial(), qkv_weight);
       const ValueId qkv = b_.product(in, b_.joined(inside_ + "qkv.joined", {q_name, kv_name}, D_, 3 * W_));
       inputs_.q = qkv;
       return keep(qkv, W_);
     }
-    auto q = b_.matrix(q_name, D_, W_, WeightGroup::kAttention, b_.weight_initial());
-    auto kv = b_.matrix(kv_name, D_, 2 * W_, WeightGroup::kAttention, b_.weight_initial());
-    q.layer = kv.layer = inside_ + "qkv.weight";
-    const ValueId kv_bias = bias("kv.bias", 2 * W_);
-    inputs_.q = b_.product(in, q, bias("q.bias", W_));
+    const auto q = b_.matrix(q_name, D_, W_, WeightGroup::kAttention, b_.weight_initial(), qkv_weight);
+    const auto kv = b_.matrix(kv_name, D_, 2 * W_, WeightGroup::kAttention, b_.weight_initial(), qkv_weight);
+    const ValueId kv_bias = bias("kv.bias", 2 * W_, qkv_bias);
+    inputs_.q = b_.product(in, q, bias("q.bias", W_, qkv_bias));
     const ValueId keys = b_.product(in, kv, kv_bias);
     if (form.caches()) return keep(keys, 0);
     inputs_.k = inputs_.v = after_memory(x, keys, kv, kv_bias);

@@ -58,12 +58,14 @@ ValueId Builder::input(ValueId Inputs::*id, const char* name, Shape shape, DType
   return known;
 }
 
-void Builder::declare(const std::string& name, Shape shape, WeightGroup group, Initial initial) {
-  model_.weights.plain.insert({name, {shape, group, initial}});
+void Builder::declare(const std::string& name, Shape shape, WeightGroup group, Initial initial,
+                      const Layer& layer) {
+  model_.weights.plain.insert({name, {shape, group, initial, layer}});
 }
 
-ValueId Builder::parameter(const std::string& name, Shape shape, WeightGroup group, Initial initial) {
-  declare(name, shape, group, initial);
+ValueId Builder::parameter(const std::string& name, Shape shape, WeightGroup group, Initial initial,
+                           const Layer& layer) {
+  declare(name, shape, group, initial, layer);
   const ValueId known = graph_.find(name);
   return known ? known : graph_.parameter(name, shape);
 }
@@ -76,9 +78,9 @@ ValueId Builder::derived(const std::string& name, Shape shape, std::vector<std::
 }
 
 Builder::Matrix Builder::matrix(const std::string& name, int64_t in, int64_t out, WeightGroup group,
-                                Initial initial) {
-  if (!form_.packs()) return {parameter(name, {in, out}, group, initial), out};
-  declare(name, {in, out}, group, initial);
+                                Initial initial, const Layer& layer) {
+  if (!form_.packs()) return {parameter(name, {in, out}, group, initial, layer), out};
+  declare(name, {in, out}, group, initial, layer);
   return joined(name, {name}, in, out);
 }
 
@@ -108,7 +110,8 @@ ValueId Builder::product(ValueId x, const Matrix& weight, ValueId bias, ValueId 
   if (form_.observes()) {
     ValueId y = ops::linear(graph_, x, weight.value, bias, kNone, {});
     const std::string& name = graph_.value(weight.value).name;
-    Product product{name, weight.layer.empty() ? name : weight.layer, weight.value, y, activation};
+    const std::string& layer = model_.weights.plain.at(name).layer.name;
+    Product product{name, layer.empty() ? name : layer, weight.value, y, activation};
     if (activation != Activation::kNone) product.activated = y = ops::activation(graph_, y, activation);
     model_.products.push_back(std::move(product));
     return residual ? ops::add(graph_, residual, y) : y;

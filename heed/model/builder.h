@@ -26,9 +26,11 @@ class Builder {
   Model& model() { return model_; }
 
   // A weight that is the same in every form of the graph.
-  ValueId parameter(const std::string& name, Shape shape, WeightGroup group, Initial initial);
+  ValueId parameter(const std::string& name, Shape shape, WeightGroup group, Initial initial,
+                    const Layer& layer = {});
   // Declares a weight of the file that the graph has only in another form.
-  void declare(const std::string& name, Shape shape, WeightGroup group, Initial initial);
+  void declare(const std::string& name, Shape shape, WeightGroup group, Initial initial,
+               const Layer& layer = {});
   // A weight of an inference graph made from declared ones.
   ValueId derived(const std::string& name, Shape shape, std::vector<std::string> from,
                   std::function<void(const std::vector<Tensor>&, const Tensor&)> make);
@@ -38,9 +40,9 @@ class Builder {
   struct Matrix {
     ValueId value;
     int64_t out;
-    std::string layer = {};  // see Product; the name of the matrix if empty
   };
-  Matrix matrix(const std::string& name, int64_t in, int64_t out, WeightGroup group, Initial initial);
+  Matrix matrix(const std::string& name, int64_t in, int64_t out, WeightGroup group, Initial initial,
+                const Layer& layer = {});
   Matrix joined(const std::string& name, const std::vector<std::string>& from, int64_t in, int64_t out);
   // activation(x W + bias) + residual.
   ValueId product(ValueId x, const Matrix& weight, ValueId bias = kNone, ValueId residual = kNone,

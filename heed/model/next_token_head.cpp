@@ -22,7 +22,7 @@ class NextToken {
       hidden = ops::take_row(b_.graph(), hidden, b_.scored_row());
     if (loss) b_.targets();
     const ValueId bias = spec.head.bias ? b_.parameter("output.bias", {spec.embedding.vocabulary},
-                                                       WeightGroup::kOutput, constant(0))
+                                                       WeightGroup::kOutput, constant(0), of_bias())
                                         : kNone;
     const std::vector<ValueId> words =
         spec.head.tie_weights ? embedded_.tables : vocabulary_.tables("output.table", WeightGroup::kOutput);
@@ -31,6 +31,11 @@ class NextToken {
   }
 
  private:
+  // The public code has one bias for each table.
+  Layer of_bias() const {
+    return vocabulary_.one_table() ? Layer{} : Layer{.ends = b_.spec().cluster_ends()};
+  }
+
   void plain(ValueId hidden, ValueId words, ValueId bias) {
     Graph& g = b_.graph();
     Model& model = b_.model();
@@ -54,14 +59,13 @@ class NextToken {
                                            WeightGroup::kOutput, vocabulary_.table_initial());
       inputs.cluster_bias = b_.parameter("output.cluster.bias", {others}, WeightGroup::kOutput, constant(0));
     }
-    for (size_t i = 0; i < embedded_.projections.size(); ++i)
-      inputs.projections.push_back(
-          spec.ties_projection(i) ? embedded_.projections[i]
-                                  : vocabulary_.projection("output.projection", i, WeightGroup::kOutput));
-    state_output(inputs);
+    const Vocabulary::OutputProjections projected = vocabulary_.output_projections(embedded_.projections);
+    inputs.projections = projected.projections;
+    state_output(inputs, projected.of_cluster);
     // The PyTorch implementations read the head's cluster entries from the end.
     ops::AdaptiveSoftmaxSettings settings{spec.cluster_ends(), ClusterOrder::kReverse,
-                                          vocabulary_.one_table(), 0};
+                                          vocabulary_.one_table()};
+    settings.projection_of = projected.of_cluster;
     if (b_.form().end() == GraphEnd::kLoss) {
       inputs.rng = vocabulary_.drop_inside(settings);
       b_.model().losses = ops::adaptive_softmax_loss(b_.graph(), inputs, b_.targets(), settings);
@@ -70,13 +74,15 @@ class NextToken {
     }
   }
 
-  void state_output(const ops::AdaptiveSoftmaxInputs& inputs) {
+  void state_output(const ops::AdaptiveSoftmaxInputs& inputs, const std::vector<int64_t>& projection_of) {
     Output& output = b_.model().output;
     int64_t begin = 0;
     for (size_t i = 0; i < vocabulary_.clusters(); ++i) {
       const size_t table = vocabulary_.one_table() ? 0 : i;
       const int64_t end = b_.spec().cluster_ends()[i], first_row = vocabulary_.one_table() ? begin : 0;
-      output.clusters.push_back({begin, end, inputs.tables[table], first_row, inputs.projections[table]});
+      output.clusters.push_back({begin, end, inputs.tables[table], first_row});
+      if (!projection_of.empty())
+        output.clusters.back().projection = inputs.projections[static_cast<size_t>(projection_of[i])];
       begin = end;
     }
     output.entries = inputs.cluster_weight;

@@ -27,9 +27,7 @@ Embedded token_embedding(Builder& b) {
                                                             {spec.embedding.vocabulary, scale})
                                     : ops::embedding(g, tokens, table, positions, first, {scale});
   } else {
-    for (size_t i = 0; i < (vocabulary.one_table() ? 1 : vocabulary.clusters()); ++i)
-      embedded.projections.push_back(
-          vocabulary.projection("embedding.projection", i, WeightGroup::kEmbedding));
+    embedded.projections = vocabulary.embedding_projections();
     ops::AdaptiveEmbeddingSettings settings{spec.cluster_ends(), scale, vocabulary.one_table()};
     const ValueId rng = vocabulary.drop_inside(settings);
     embedded.x = ops::adaptive_embedding(g, tokens, embedded.tables, embedded.projections, settings, rng);

@@ -17,7 +17,15 @@ class Vocabulary {
   // Clusters of one width are slices of one table.
   bool one_table() const { return b_.spec().embedding.division == 1; }
   std::vector<ValueId> tables(const std::string& name, WeightGroup group) const;
-  ValueId projection(const std::string& name, size_t cluster, WeightGroup group) const;
+  // Of the embedding: one for each table, none if the tables are as wide as the model.
+  std::vector<ValueId> embedding_projections() const;
+  // Of the output: which projection each cluster uses. Those of the embedding where they are tied, even if
+  // that has one for all clusters; a cluster's own where not.
+  struct OutputProjections {
+    std::vector<ValueId> projections;
+    std::vector<int64_t> of_cluster;
+  };
+  OutputProjections output_projections(const std::vector<ValueId>& of_embedding) const;
   Initial table_initial() const;
   // Dropout between tables and projections: adaptive settings with a stream for each cluster, and where their
   // random numbers come from.
@@ -32,6 +40,8 @@ class Vocabulary {
   }
 
  private:
+  ValueId projection(const std::string& name, size_t cluster, WeightGroup group) const;
+
   Builder& b_;
   size_t clusters_;
 };

@@ -44,11 +44,19 @@ inline Initial second_half(double value) { return {Initial::Kind::kSecondHalf, v
 inline Initial closed_gate() { return {Initial::Kind::kClosedGate, 0, 0}; }
 Initial xavier(int64_t in, int64_t out, double scale = 1);  // Glorot and Bengio 2010, the uniform one
 
+// The layers that a weight belongs to, for what counts by layer: the norms of LAMB, and scores of whole maps.
+// A layer is a tensor of the model's public code, however its elements are stored here.
+struct Layer {
+  std::string name = {};           // weights of one name are one layer; empty: a layer of its own
+  std::vector<int64_t> ends = {};  // the weight is several layers, which end at these elements; empty: one
+};
+
 // A plain weight, as a file or a training run holds it.
 struct Weight {
   Shape shape;
   WeightGroup group;
   Initial initial;
+  Layer layer = {};
 };
 
 // A weight of an inference graph that is made from plain ones: packed, joined, multiplied out.

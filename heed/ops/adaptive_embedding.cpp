@@ -188,7 +188,7 @@ std::vector<TensorType> AdaptiveEmbeddingGradient::infer(const Signature& s) con
   expect_ascending(settings_.cutoffs);
   const int64_t d = expect_clusters(s, 2, clusters);
   expect_shape(s, 1, with_last(s.in(0), d), "dy");
-  return gradients_of_tables(s, 2, 2 + 2 * tables, tables, settings_.tables, settings_.projections);
+  return gradients_of_tables(s, 2, 2 + 2 * tables, clusters, settings_.tables, settings_.projections);
 }
 
 Cost AdaptiveEmbeddingGradient::cost(const Signature& s) const {

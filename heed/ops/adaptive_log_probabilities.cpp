@@ -22,6 +22,11 @@ struct Scratch {
   }
 };
 
+// One product serves consecutive clusters.
+bool projects_as_before(Clusters clusters, size_t cluster) {
+  return cluster > 0 && clusters.projection(cluster) == clusters.projection(cluster - 1);
+}
+
 // Inputs as the loss, without targets and rng.
 class AdaptiveLogProbabilities : public OpWith<AdaptiveLogProbabilities, AdaptiveSoftmaxSettings> {
  public:
@@ -42,7 +47,7 @@ ValueId adaptive_log_probabilities(Graph& graph, const AdaptiveSoftmaxInputs& in
 
 std::vector<TensorType> AdaptiveLogProbabilities::infer(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  const AdaptivePlaces at{clusters.tables(), 1};
+  const AdaptivePlaces at(clusters, 1);
   expect_input_count(s, at.count());
   expect_adaptive(s, clusters, at);
   return {{{s.in(kX).rows(), clusters.vocabulary()}}};
@@ -50,13 +55,13 @@ std::vector<TensorType> AdaptiveLogProbabilities::infer(const Signature& s) cons
 
 Cost AdaptiveLogProbabilities::cost(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  const AdaptivePlaces at{clusters.tables(), 1};
+  const AdaptivePlaces at(clusters, 1);
   double flops = head_flops(s, clusters, at);
   for (size_t i = 1; i < clusters.count(); ++i) {
-    const size_t table = clusters.table(i);
-    const int64_t projection = s.has(at.projection(table)) ? s.in(at.projection(table)).elements() : 0;
-    const int64_t each =
-        clusters.size(i) * s.in(at.table(table)).dim(1) + (clusters.single_table ? 0 : projection);
+    const size_t projection = at.projection(clusters.projection(i));
+    const bool projects = s.has(projection) && !projects_as_before(clusters, i);
+    const int64_t each = clusters.size(i) * s.in(at.table(clusters.table(i))).dim(1) +
+                         (projects ? s.in(projection).elements() : 0);
     flops += 2.0 * static_cast<double>(s.in(kX).rows()) * static_cast<double>(each);
   }
   return {flops, static_cast<double>(s.bytes())};
@@ -64,12 +69,12 @@ Cost AdaptiveLogProbabilities::cost(const Signature& s) const {
 
 Scratch AdaptiveLogProbabilities::carve(Carver& carver, const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  return {carver, s, clusters, AdaptivePlaces{clusters.tables(), 1}};
+  return {carver, s, clusters, AdaptivePlaces(clusters, 1)};
 }
 
 void AdaptiveLogProbabilities::run(const Run& r) const {
   const Clusters clusters = clusters_of(settings_);
-  const AdaptivePlaces at{clusters.tables(), 1};
+  const AdaptivePlaces at(clusters, 1);
   const int64_t N = r.out(0).shape().dim(0), V = r.out(0).shape().dim(1), D = r.in(kX).shape().dim(-1);
   const int64_t shortlist = clusters.size(0), entries = static_cast<int64_t>(clusters.count()) - 1;
   const float* const bias = r.in_or_null(at.bias());
@@ -81,11 +86,9 @@ void AdaptiveLogProbabilities::run(const Run& r) const {
     const size_t table = clusters.table(i);
     const int64_t E = r.in(at.table(table)).shape().dim(1);
     const float* hidden = r.in(kX).f32();
-    if (const float* projection = r.in_or_null(at.projection(table))) {
-      // One table has one projection: the head's product serves the tails.
-      if (i == 0 || !clusters.single_table) {
+    if (const float* projection = r.in_or_null(at.projection(clusters.projection(i)))) {
+      if (!projects_as_before(clusters, i))
         product(matrix(hidden, N, D), matrix(projection, D, E), scratch.hidden);
-      }
       hidden = scratch.hidden;
     }
     float* const logits = y + clusters.begin(i);

@@ -46,11 +46,10 @@ struct Scratch {
   static SoftmaxPartSize size_of(size_t i, const Signature& s, Clusters clusters, AdaptivePlaces at,
                                  bool gradient, int64_t chunk_rows) {
     const int64_t columns = clusters.size(i) + (i == 0 ? static_cast<int64_t>(clusters.count()) - 1 : 0);
-    const size_t table = clusters.table(i);
     return {columns,
             s.in(kX).dim(-1),
-            s.in(at.table(table)).dim(1),
-            s.has(at.projection(table)),
+            s.in(at.table(clusters.table(i))).dim(1),
+            s.has(at.projection(clusters.projection(i))),
             gradient,
             softmax_chunk_rows(s.in(kX).rows(), columns, chunk_rows)};
   }
@@ -61,7 +60,7 @@ struct Scratch {
 template <bool gradient, class Settings>
 void run_adaptive(const Run& r, const Settings& settings, const Scratch& scratch, const char* op) {
   const Clusters clusters = clusters_of(settings);
-  const AdaptivePlaces at{clusters.tables()};
+  const AdaptivePlaces at(clusters);
   const auto targets = r.in(kTargets).ints();
   check_ids(op, "target", targets, clusters.vocabulary(), Negative::kIgnored);
   scratch.groups.fill(targets, clusters);
@@ -100,18 +99,18 @@ void run_adaptive(const Run& r, const Settings& settings, const Scratch& scratch
     dbias = cleared(kDBias);
     dcluster_weight = cleared(kDClusterWeight);
     dcluster_bias = cleared(kDClusterBias);
-    for (size_t i = 0; i < at.tables; ++i) {
+    for (size_t i = 0; i < at.projections; ++i) {
       if (!r.has(at.so_far(at.tables + i))) cleared(kDTables + at.tables + i);
     }
     if (dbias || dcluster_bias) std::fill_n(scratch.head_dbias, shortlist + entries, 0.f);
   }
 
   for (size_t i = 0; i < clusters.count(); ++i) {
-    const size_t table = clusters.table(i);
+    const size_t table = clusters.table(i), projection = clusters.projection(i);
     SoftmaxPart part{.size = Scratch::size_of(i, *r.signature, clusters, at, gradient, settings.chunk_rows)};
     const int64_t table_begin = clusters.table_row(i) * part.size.inner;
     part.x = r.in(kX).f32();
-    part.projection = r.in_or_null(at.projection(table));
+    part.projection = r.in_or_null(at.projection(projection));
     part.dropout = dropout.of(i);
     part.weight = r.in(at.table(table)).f32() + table_begin;
     part.losses = losses;
@@ -132,7 +131,7 @@ void run_adaptive(const Run& r, const Settings& settings, const Scratch& scratch
       part.dweight = wanted(kDTables + table);
       if (part.dweight) part.dweight += table_begin;
       part.add_to_weight = r.has(at.so_far(table));
-      part.dprojection = wanted(kDTables + at.tables + table);
+      part.dprojection = wanted(kDTables + at.tables + projection);
       if (i == 0) {
         part.dentries = dcluster_weight;
         part.dbias = dbias || dcluster_bias ? scratch.head_dbias : nullptr;
@@ -200,33 +199,33 @@ ValueId adaptive_softmax_loss(Graph& graph, const AdaptiveSoftmaxInputs& inputs,
 
 std::vector<TensorType> AdaptiveSoftmaxLoss::infer(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  const AdaptivePlaces at{clusters.tables()};
+  const AdaptivePlaces at(clusters);
   expect_loss(s, clusters, at, at.rng(), settings_);
   return {TensorType{s.in(kX).rows()}};
 }
 
 Cost AdaptiveSoftmaxLoss::cost(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  return {head_flops(s, clusters, AdaptivePlaces{clusters.tables()}), static_cast<double>(s.bytes())};
+  return {head_flops(s, clusters, AdaptivePlaces(clusters)), static_cast<double>(s.bytes())};
 }
 
 Scratch AdaptiveSoftmaxLoss::carve(Carver& carver, const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  return {carver, s, clusters, AdaptivePlaces{clusters.tables()}, false, settings_.chunk_rows};
+  return {carver, s, clusters, AdaptivePlaces(clusters), false, settings_.chunk_rows};
 }
 
 void AdaptiveSoftmaxLoss::run(const Run& r) const { run_adaptive<false>(r, settings_, scratch_of(r), kKind); }
 
 void AdaptiveSoftmaxLoss::gradient(Gradients& g) const {
-  const AdaptivePlaces at{clusters_of(settings_).tables()};
+  const AdaptivePlaces at(clusters_of(settings_));
   const AdaptiveSoftmaxGradientSettings settings{
       settings_, g.wants(kX), g.wants(at.bias()) || g.wants(at.cluster_bias()),
       wants_any(g, at.table(0), at.tables) || g.wants(at.cluster_weight()),
-      wants_any(g, at.projection(0), at.tables)};
+      wants_any(g, at.projection(0), at.projections)};
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < at.count(); ++i) inputs.push_back(g.saved(g.input(i)));
   inputs.push_back(g.output_gradient(0));
-  const auto so_far = sums_so_far(g, at.table(0), 2 * at.tables);
+  const auto so_far = sums_so_far(g, at.table(0), at.tables + at.projections);
   inputs.insert(inputs.end(), so_far.begin(), so_far.end());
   inputs.push_back(g.input(at.rng()));
   const auto outputs = g.graph().add(make<AdaptiveSoftmaxLossGradient>(settings), std::move(inputs));
@@ -240,7 +239,7 @@ void AdaptiveSoftmaxLoss::gradient(Gradients& g) const {
 
 std::vector<TensorType> AdaptiveSoftmaxLossGradient::infer(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  const AdaptivePlaces at{clusters.tables()};
+  const AdaptivePlaces at(clusters);
   expect_loss(s, clusters, at, at.gradient_rng(), settings_);
   const int64_t N = s.in(kX).rows();
   expect(s.has(at.dlosses()), text("dlosses (input ", at.dlosses(), ") are missing"));
@@ -252,7 +251,7 @@ std::vector<TensorType> AdaptiveSoftmaxLossGradient::infer(const Signature& s) c
                                    like(at.cluster_weight(), settings_.tables),
                                    like(at.cluster_bias(), settings_.biases)};
   const auto rest =
-      gradients_of_tables(s, at.table(0), at.so_far(0), at.tables, settings_.tables, settings_.projections);
+      gradients_of_tables(s, at.table(0), at.so_far(0), clusters, settings_.tables, settings_.projections);
   types.insert(types.end(), rest.begin(), rest.end());
   return types;
 }
@@ -260,19 +259,18 @@ std::vector<TensorType> AdaptiveSoftmaxLossGradient::infer(const Signature& s) c
 Cost AdaptiveSoftmaxLossGradient::cost(const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
   const int products = 1 + (settings_.x || settings_.projections ? 1 : 0) + (settings_.tables ? 1 : 0);
-  return {products * head_flops(s, clusters, AdaptivePlaces{clusters.tables()}),
-          static_cast<double>(s.bytes())};
+  return {products * head_flops(s, clusters, AdaptivePlaces(clusters)), static_cast<double>(s.bytes())};
 }
 
 Scratch AdaptiveSoftmaxLossGradient::carve(Carver& carver, const Signature& s) const {
   const Clusters clusters = clusters_of(settings_);
-  return {carver, s, clusters, AdaptivePlaces{clusters.tables()}, true, settings_.chunk_rows};
+  return {carver, s, clusters, AdaptivePlaces(clusters), true, settings_.chunk_rows};
 }
 
 std::vector<Alias> AdaptiveSoftmaxLossGradient::aliases(const Signature&) const {
-  const AdaptivePlaces at{clusters_of(settings_).tables()};
+  const AdaptivePlaces at(clusters_of(settings_));
   std::vector<Alias> all;
-  for (size_t i = 0; i < 2 * at.tables; ++i)
+  for (size_t i = 0; i < at.tables + at.projections; ++i)
     all.push_back({static_cast<int>(kDTables + i), static_cast<int>(at.so_far(i)), true});
   return all;
 }

@@ -32,20 +32,24 @@ struct AdaptiveSoftmaxSettings {
   int64_t chunk_rows = 0;
   double dropout = 0;
   int64_t stream = 0;
+  std::vector<int64_t> projection_of = {};
   template <class Visitor>
   void visit(Visitor&& field) {
     field("cutoffs", cutoffs, "where clusters of ids end; the last is the size of the vocabulary");
     field("order", order, "which head entry belongs to which cluster");
-    field("single_table", single_table, "the clusters are slices of one table with at most one projection");
+    field("single_table", single_table, "the clusters are slices of one table");
     field("chunk_rows", chunk_rows, "rows whose logits exist at once, 0: as many as fit about 48 MiB");
     field("dropout", dropout, "share of elements dropped after a projection");
     field("stream", stream, "of random numbers of the head; those of the tails follow");
+    field("projection_of", projection_of,
+          "the number of each cluster's projection, from 0; empty: each table has its own");
   }
 };
 
-// x: [..., d], bias: [V], cluster_weight: [m-1, e_0], cluster_bias: [m-1]; m tables [size_i, e_i] and m
-// projections [d, e_i] (one of each with single_table). May be kNone: the biases; cluster_weight if m is 1; a
-// projection where e_i == d. An empty list of projections stands for none at all.
+// x: [..., d], bias: [V], cluster_weight: [m-1, e_0], cluster_bias: [m-1]; m tables [size_i, e_i], or one
+// with single_table; as many projections [d, e_i], or those of projection_of, each given once however many
+// clusters use it. May be kNone: the biases; cluster_weight if m is 1; a projection where e_i == d. An empty
+// list of projections stands for none at all.
 //
 // rng: i32 [4], seed and step, or kNone: nothing is dropped. Of the loss only: there, the logits of cluster i
 // are dropout(x projection_i) table_i^T + bias_i (Lei 2021); a cluster without projection drops nothing.

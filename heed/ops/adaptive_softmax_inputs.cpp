@@ -10,6 +10,7 @@ int64_t entry_of(Clusters clusters, ClusterOrder order, size_t cluster) {
 
 void expect_adaptive(const Signature& s, Clusters clusters, AdaptivePlaces at) {
   expect_ascending(clusters.cutoffs);
+  expect_projection_of(clusters);
   const int64_t d = expect_clusters(s, at.table(0), clusters);
   expect(s.has(kX), "x (input 0) is missing");
   expect_dtype(s, kX, DType::kF32, "x");
@@ -30,7 +31,8 @@ void expect_adaptive(const Signature& s, Clusters clusters, AdaptivePlaces at) {
 double head_flops(const Signature& s, Clusters clusters, AdaptivePlaces at) {
   const int64_t columns = clusters.size(0) + static_cast<int64_t>(clusters.count()) - 1,
                 e = s.in(at.table(0)).dim(1);
-  const int64_t projection = s.has(at.projection(0)) ? s.in(at.projection(0)).elements() : 0;
+  const size_t of_head = at.projection(clusters.projection(0));
+  const int64_t projection = s.has(of_head) ? s.in(of_head).elements() : 0;
   return 2.0 * static_cast<double>(s.in(kX).rows()) * static_cast<double>(columns * e + projection);
 }
 

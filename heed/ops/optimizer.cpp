@@ -39,9 +39,37 @@ Correction correction(const Settings& s, int64_t t) {
   return s.bias_correction ? Correction{seen(s.beta1, t), seen(s.beta2, t)} : Correction{};
 }
 
-void step(const Run& r, const kernels::Moments& m, const kernels::Direction& d) {
-  kernels::adam_step(
-      {r.in(0).shape().elements(), m, d, r.in(1).f32(), r.out(0).f32(), r.out(1).f32(), r.out(2).f32()});
+// A piece of a tensor: its gradient, and what the step updates.
+struct Piece {
+  int64_t n;
+  const float* g;
+  float *w, *m, *v;
+};
+
+Piece piece_of(const Run& r, StepPlaces at, size_t tensor, int64_t begin, int64_t end) {
+  return {end - begin, r.in(at.g(tensor)).f32() + begin, r.out(at.w(tensor)).f32() + begin,
+          r.out(at.new_moment(0, tensor)).f32() + begin, r.out(at.new_moment(1, tensor)).f32() + begin};
+}
+
+void step(const Run& r, const kernels::Moments& m, const kernels::Direction& d, size_t tensors = 1) {
+  const StepPlaces at{kTwoMoments, tensors};
+  for (size_t tensor = 0; tensor < tensors; ++tensor) {
+    const Piece p = piece_of(r, at, tensor, 0, r.in(at.w(tensor)).shape().elements());
+    kernels::adam_step({p.n, m, d, p.g, p.w, p.m, p.v});
+  }
+}
+
+// body(piece) for each piece of a layer: the elements from `begin` to `end` of all tensors, one after the
+// other.
+template <class Body>
+void for_pieces(const Run& r, StepPlaces at, int64_t begin, int64_t end, const Body& body) {
+  int64_t first = 0;  // of the tensor
+  for (size_t tensor = 0; tensor < at.tensors; ++tensor) {
+    const int64_t last = first + r.in(at.w(tensor)).shape().elements();
+    const int64_t from = std::max(begin, first), to = std::min(end, last);
+    if (from < to) body(piece_of(r, at, tensor, from - first, to - first));
+    first = last;
+  }
 }
 
 template <class Settings>
@@ -75,21 +103,33 @@ class RAdam : public OptimizerStep<RAdam, RAdamSettings> {
   void run(const Run& run) const override;
 };
 
-// direction = m / (sqrt(v) + epsilon) + weight_decay * w;  w -= learning_rate * ratio * direction, where
-// ratio is |w| / |direction| over the tensor, 1 if either is 0.
 template <class Variant>
-class LambStep : public OptimizerStep<LambStep<Variant>, Variant> {
+struct LambStepSettings : Variant {
+  std::vector<int64_t> layer_ends = {};
+  template <class Visitor>
+  void visit(Visitor&& field) {
+    Variant::visit(field);
+    field("layer_ends", layer_ends,
+          "where layers end in the elements of all tensors, one after the other; empty: they are one layer");
+  }
+};
+
+// direction = m / (sqrt(v) + epsilon) + weight_decay * w;  w -= learning_rate * ratio * direction, where
+// ratio is |w| / |direction| over the layer, 1 if either is 0. Takes any number of tensors.
+template <class Variant>
+class LambStep : public OpWith<LambStep<Variant>, LambStepSettings<Variant>> {
  public:
   static constexpr const char* kKind = Variant::kKind;
-  static constexpr size_t kMoments = kTwoMoments;
-  using OptimizerStep<LambStep, Variant>::OptimizerStep;
-  void check() const {
-    check_moments(this->settings_);
-    expect_not_negative(this->settings_.norm_limit, "norm_limit");
-  }
+  using OpWith<LambStep, LambStepSettings<Variant>>::OpWith;
+  std::vector<TensorType> infer(const Signature& s) const override;
+  std::vector<Alias> aliases(const Signature& s) const override { return alias_step(places(s)); }
   Cost cost(const Signature& s) const override;
   double* carve(Carver& carver, const Signature& s) const;
   void run(const Run& run) const override;
+
+ private:
+  static StepPlaces places(const Signature& s) { return places_of_tensors(s.inputs.size(), kTwoMoments); }
+  static int64_t elements(const Signature& s);  // of all tensors
 };
 using Lamb = LambStep<LambSettings>;
 using NvLamb = LambStep<NvLambSettings>;
@@ -107,7 +147,7 @@ class GlobalNorm : public OpWith<GlobalNorm, GlobalNormSettings> {
 
 void Adam::run(const Run& r) const {
   const AdamSettings& s = settings_;
-  const StepInputs given(r, kMoments);
+  const StepInputs given(r, {kMoments});
   const double rate = given.learning_rate;
   const Correction by = correction(s, given.step);
   kernels::Moments m = moments(s, given);
@@ -126,7 +166,7 @@ Rectification rectification(double beta1, double beta2, int64_t t) {
 }
 
 void RAdam::run(const Run& r) const {
-  const StepInputs given(r, kMoments);
+  const StepInputs given(r, {kMoments});
   const double rate = given.learning_rate;
   const Rectification now = rectification(settings_.beta1, settings_.beta2, given.step);
   const double decay = rate * settings_.weight_decay;
@@ -139,40 +179,81 @@ void RAdam::run(const Run& r) const {
 }
 
 template <class Variant>
+int64_t LambStep<Variant>::elements(const Signature& s) {
+  const StepPlaces at = places(s);
+  int64_t all = 0;
+  for (size_t tensor = 0; tensor < at.tensors; ++tensor) all += s.in(at.w(tensor)).elements();
+  return all;
+}
+
+template <class Variant>
+std::vector<TensorType> LambStep<Variant>::infer(const Signature& s) const {
+  check_moments(this->settings_);
+  expect_not_negative(this->settings_.norm_limit, "norm_limit");
+  auto outputs = infer_step(s, places(s));
+  int64_t before = 0;
+  for (const int64_t end : this->settings_.layer_ends) {
+    expect(end > before, text("layer_ends must be positive and ascend, ", end, " follows ", before));
+    before = end;
+  }
+  expect(before == 0 || before == elements(s),
+         text("the last of layer_ends is ", before, ", the tensors have ", elements(s), " elements"));
+  return outputs;
+}
+
+template <class Variant>
 Cost LambStep<Variant>::cost(const Signature& s) const {
   // The second pass reads w, m and v again.
-  return {0, static_cast<double>(s.bytes() + (this->settings_.ratio ? 3 * s.inputs[0]->bytes() : 0))};
+  const int64_t weights = elements(s) * static_cast<int64_t>(sizeof(float));
+  return {0, static_cast<double>(s.bytes() + (this->settings_.ratio ? 3 * weights : 0))};
 }
 
 template <class Variant>
 double* LambStep<Variant>::carve(Carver& carver, const Signature& s) const {
-  return carver.take<double>(this->settings_.ratio ? 2 * kernels::square_partials(s.in(0).elements()) : 0);
+  int64_t largest = 0;
+  for (size_t tensor = 0; tensor < places(s).tensors; ++tensor)
+    largest = std::max(largest, s.in(places(s).w(tensor)).elements());
+  return carver.take<double>(this->settings_.ratio ? 2 * kernels::square_partials(largest) : 0);
 }
 
 template <class Variant>
 void LambStep<Variant>::run(const Run& r) const {
-  const LambSettings& s = this->settings_;
-  const StepInputs given(r, kMoments);
+  const LambStepSettings<Variant>& s = this->settings_;
+  const StepPlaces at = places(*r.signature);
+  const StepInputs given(r, at);
   const double rate = given.learning_rate;
-  const int64_t n = r.in(0).shape().elements();
   const Correction by = correction(s, given.step);
   const double root = 1 / std::sqrt(by.v);
+  const kernels::Moments by_gradient = moments(s, given);
   if (!s.ratio) {  // nothing to wait for: one pass
-    step(r, moments(s, given), direction(rate / by.m, root, s.epsilon, rate * s.weight_decay));
+    step(r, by_gradient, direction(rate / by.m, root, s.epsilon, rate * s.weight_decay), at.tensors);
     return;
   }
-  double w_square = 0, a_square = 0;
-  kernels::lamb_moments({n, moments(s, given), direction(1 / by.m, root, s.epsilon, s.weight_decay),
-                         r.in(1).f32(), r.out(0).f32(), r.out(1).f32(), r.out(2).f32(), &w_square, &a_square,
-                         this->scratch_of(r)});
-  // Written so that NaN passes through the comparisons.
-  double w_norm = std::sqrt(w_square);
-  if (s.norm_limit > 0 && w_norm > s.norm_limit) w_norm = s.norm_limit;
-  const double a_norm = std::sqrt(a_square);
-  const bool trusted = w_norm != 0 && a_norm != 0;
-  const double ratio = trusted ? w_norm / (a_norm + (s.epsilon_in_ratio ? s.epsilon : 0)) : 1;
-  kernels::lamb_descend({n, direction(rate * ratio / by.m, root, s.epsilon, rate * ratio * s.weight_decay),
-                         r.out(1).f32(), r.out(2).f32(), r.out(0).f32()});
+  const kernels::Direction unscaled = direction(1 / by.m, root, s.epsilon, s.weight_decay);
+  const std::vector<int64_t> one_layer = {elements(*r.signature)};
+  int64_t begin = 0;
+  for (const int64_t end : s.layer_ends.empty() ? one_layer : s.layer_ends) {
+    double w_square = 0, a_square = 0;
+    for_pieces(r, at, begin, end, [&](const Piece& p) {
+      double w_part = 0, a_part = 0;
+      kernels::lamb_moments(
+          {p.n, by_gradient, unscaled, p.g, p.w, p.m, p.v, &w_part, &a_part, this->scratch_of(r)});
+      w_square += w_part;
+      a_square += a_part;
+    });
+    // Written so that NaN passes through the comparisons.
+    double w_norm = std::sqrt(w_square);
+    if (s.norm_limit > 0 && w_norm > s.norm_limit) w_norm = s.norm_limit;
+    const double a_norm = std::sqrt(a_square);
+    const bool trusted = w_norm != 0 && a_norm != 0;
+    const double ratio = trusted ? w_norm / (a_norm + (s.epsilon_in_ratio ? s.epsilon : 0)) : 1;
+    const kernels::Direction scaled =
+        direction(rate * ratio / by.m, root, s.epsilon, rate * ratio * s.weight_decay);
+    for_pieces(r, at, begin, end, [&](const Piece& p) {
+      kernels::lamb_descend({p.n, scaled, p.m, p.v, p.w});
+    });
+    begin = end;
+  }
 }
 
 ClippedNorm global_norm(Graph& graph, const std::vector<ValueId>& gradients, GlobalNormSettings settings) {

@@ -54,7 +54,8 @@ struct Rectification {
 };
 Rectification rectification(double beta1, double beta2, int64_t step);
 
-// You and others 2020, as in NVIDIA's Transformer-XL.
+// You and others 2020, as in NVIDIA's Transformer-XL. The op has one more setting, layer_ends: where the
+// layers end in the elements of all its tensors, one after the other.
 struct LambSettings {
   static constexpr const char* kKind = "lamb";
   double beta1 = 0.9;
@@ -74,7 +75,7 @@ struct LambSettings {
     field("bias_correction", bias_correction, "divide the moments by 1 - beta^step");
     field("norm_limit", norm_limit, "the norm of the weights counts up to this much; 0: no limit");
     field("epsilon_in_ratio", epsilon_in_ratio, "add epsilon to the norm the ratio divides by");
-    field("ratio", ratio, "scale the step by |w| / |direction| of the tensor");
+    field("ratio", ratio, "scale the step by |w| / |direction| of the layer");
   }
 };
 

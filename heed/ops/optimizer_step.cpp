@@ -1,5 +1,6 @@
 #include "heed/ops/optimizer_step.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace heed::ops {
@@ -12,32 +13,43 @@ void expect_not_negative(double value, const char* name) {
   expect(value >= 0 && std::isfinite(value), text(name, " must be a number of at least 0, it is ", value));
 }
 
-std::vector<TensorType> infer_step(const Signature& s, size_t moments) {
-  const size_t rate = 2 + moments, step = rate + 1, clip = rate + 2;
-  expect_inputs(s, clip, clip + 1);
-  for (size_t i = 0; i < rate; ++i) {
-    const std::string what = i == 0 ? "the weights" : i == 1 ? "the gradient" : text("moment ", i - 1);
-    expect_type(s, i, DType::kF32, s.in(0), what.c_str());
+StepPlaces places_of_tensors(size_t inputs, size_t moments) {
+  // Behind the tensors are learning_rate, step and perhaps clip: fewer inputs than a tensor has.
+  return {moments, std::max<size_t>(1, (std::max<size_t>(inputs, 2) - 2) / (2 + moments))};
+}
+
+std::vector<TensorType> infer_step(const Signature& s, StepPlaces at) {
+  expect_inputs(s, at.clip(), at.clip() + 1);
+  for (size_t tensor = 0; tensor < at.tensors; ++tensor) {
+    const Shape& shape = s.in(at.w(tensor));
+    expect_type(s, at.w(tensor), DType::kF32, shape, "the weights");
+    expect_type(s, at.g(tensor), DType::kF32, shape, "the gradient");
+    for (size_t i = 0; i < at.moments; ++i)
+      expect_type(s, at.moment(i, tensor), DType::kF32, shape, text("moment ", i + 1).c_str());
   }
-  expect_type(s, rate, DType::kF32, {1}, "learning_rate");
-  expect_type(s, step, DType::kI32, {1}, "step");
-  if (s.has(clip)) {
-    expect_type(s, clip, DType::kF32, {1}, "clip");
-  }
-  std::vector<TensorType> outputs = {*s.inputs[0]};
-  for (size_t i = 0; i < moments; ++i) outputs.push_back(*s.inputs[2 + i]);
+  expect_type(s, at.learning_rate(), DType::kF32, {1}, "learning_rate");
+  expect_type(s, at.step(), DType::kI32, {1}, "step");
+  if (s.has(at.clip())) expect_type(s, at.clip(), DType::kF32, {1}, "clip");
+  std::vector<TensorType> outputs;
+  for (const Alias& alias : alias_step(at)) outputs.push_back(*s.inputs[static_cast<size_t>(alias.input)]);
   return outputs;
 }
 
-std::vector<Alias> alias_step(size_t moments) {
-  std::vector<Alias> aliases = {{0, 0, true}};
-  for (int i = 1; i <= static_cast<int>(moments); ++i) aliases.push_back({i, i + 1, true});
+std::vector<Alias> alias_step(StepPlaces at) {
+  std::vector<Alias> aliases;
+  const auto in_place = [&](size_t input) {
+    aliases.push_back({static_cast<int>(aliases.size()), static_cast<int>(input), true});
+  };
+  for (size_t tensor = 0; tensor < at.tensors; ++tensor) in_place(at.w(tensor));
+  for (size_t i = 0; i < at.moments; ++i) {
+    for (size_t tensor = 0; tensor < at.tensors; ++tensor) in_place(at.moment(i, tensor));
+  }
   return aliases;
 }
 
-StepInputs::StepInputs(const Run& run, size_t moments)
-    : learning_rate(static_cast<double>(*run.in(2 + moments).f32())), step(*run.in(3 + moments).i32()) {
-  const float* factor = run.in_or_null(4 + moments);
+StepInputs::StepInputs(const Run& run, StepPlaces at)
+    : learning_rate(static_cast<double>(*run.in(at.learning_rate()).f32())), step(*run.in(at.step()).i32()) {
+  const float* factor = run.in_or_null(at.clip());
   clip = factor ? *factor : 1.f;
   // 1 - beta^0 is 0: everything would become infinite.
   if (step < 1) throw usage_error("optimizer: the step counts from 1, it is ", step);

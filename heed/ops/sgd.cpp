@@ -16,7 +16,7 @@ class Sgd : public OptimizerStep<Sgd, SgdSettings> {
     expect_not_negative(settings_.weight_decay, "weight_decay");
   }
   void run(const Run& r) const override {
-    const StepInputs given(r, kMoments);
+    const StepInputs given(r, {kMoments});
     kernels::sgd_step({r.in(0).shape().elements(), given.clip, static_cast<float>(settings_.weight_decay),
                        static_cast<float>(settings_.momentum), static_cast<float>(given.learning_rate),
                        settings_.nesterov, r.in(1).f32(), r.out(0).f32(), r.out(1).f32()});

@@ -39,24 +39,36 @@ void expect_ascending(std::span<const int64_t> cutoffs) {
          text("ids have 32 bits, the vocabulary ends at ", before));
 }
 
+void expect_projection_of(Clusters clusters) {
+  const std::span<const int64_t> of = clusters.projection_of;
+  if (of.empty()) return;
+  expect(of.size() == clusters.count(), text("projection_of has ", of.size(), " entries for ",
+                                             clusters.count(), " clusters; give one per cluster"));
+  for (int64_t i = 0; i <= std::ranges::max(of); ++i)
+    expect(std::ranges::find(of, i) != of.end(), text("projection_of names no cluster for projection ", i));
+  for (int64_t i : of) expect(i >= 0, text("projection_of counts from 0, an entry is ", i));
+}
+
 int64_t expect_clusters(const Signature& s, size_t first, Clusters clusters) {
-  const size_t tables = clusters.tables();
   int64_t d = -1;
-  for (size_t i = 0; i < tables; ++i) {
-    const size_t table = first + i, projection = first + tables + i;
+  for (size_t i = 0; i < clusters.tables(); ++i) {
+    const size_t table = first + i;
     expect(s.has(table), text("table ", i, " (input ", table, ") is missing"));
     expect_dtype(s, table, DType::kF32, "the table");
     expect_rank(s, table, 2, "the table");
-    const int64_t size = clusters.single_table ? clusters.vocabulary() : clusters.size(i),
-                  e = s.in(table).dim(1);
-    expect(s.in(table).dim(0) == size && e >= 1,
+    const int64_t size = clusters.single_table ? clusters.vocabulary() : clusters.size(i);
+    expect(s.in(table).dim(0) == size && s.in(table).dim(1) >= 1,
            text("table ", i, " (input ", table, ") needs ", size, " rows, it is ", s.in(table).str()));
+  }
+  for (size_t i = 0; i < clusters.count(); ++i) {
+    const int64_t e = s.in(first + clusters.table(i)).dim(1);
+    const size_t number = clusters.projection(i), projection = first + clusters.tables() + number;
     int64_t width = e;
     if (s.has(projection)) {
       expect_dtype(s, projection, DType::kF32, "the projection");
       expect_rank(s, projection, 2, "the projection");
       expect(s.in(projection).dim(1) == e && s.in(projection).dim(0) >= 1,
-             text("projection ", i, " (input ", projection, ") needs shape [d, ", e, "], it is ",
+             text("projection ", number, " (input ", projection, ") needs shape [d, ", e, "], it is ",
                   s.in(projection).str()));
       width = s.in(projection).dim(0);
     }
@@ -73,11 +85,11 @@ int64_t widest_table(const Signature& s, size_t first, Clusters clusters) {
   return widest;
 }
 
-std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far, size_t tables,
-                                            bool want_tables, bool want_projections) {
+std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far,
+                                            Clusters clusters, bool want_tables, bool want_projections) {
   std::vector<TensorType> types;
-  for (size_t i = 0; i < 2 * tables; ++i) {
-    const bool wanted = (i < tables ? want_tables : want_projections) && s.has(first + i);
+  for (size_t i = 0; i < clusters.tables() + clusters.projections(); ++i) {
+    const bool wanted = (i < clusters.tables() ? want_tables : want_projections) && s.has(first + i);
     types.push_back(wanted ? *s.inputs[first + i] : TensorType{0});
     if (!s.has(so_far + i)) continue;
     expect(wanted, text("a gradient so far (input ", so_far + i, ") is given, but no gradient is wanted"));

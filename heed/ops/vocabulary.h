@@ -24,34 +24,45 @@ int64_t first_position(std::string_view op, const Run& r, size_t input, int64_t 
 
 // An adaptive vocabulary (Baevski and Auli 2019): ids sorted by frequency, cut into m clusters at `cutoffs`,
 // the last of which is V. Each cluster has a table [size, e_i] and may have a projection [d, e_i]. With
-// single_table they are slices of one table [V, e] and share one projection.
+// single_table they are slices of one table [V, e]. Each table has its own projection, unless projection_of
+// gives the projection of every cluster.
 struct Clusters {
   std::span<const int64_t> cutoffs;
   bool single_table;
+  std::span<const int64_t> projection_of = {};
 
   size_t count() const { return cutoffs.size(); }
   size_t tables() const { return single_table ? 1 : count(); }
+  size_t projections() const {
+    return projection_of.empty() ? tables() : static_cast<size_t>(std::ranges::max(projection_of)) + 1;
+  }
   int64_t begin(size_t i) const { return i == 0 ? 0 : cutoffs[i - 1]; }
   int64_t size(size_t i) const { return cutoffs[i] - begin(i); }
   int64_t vocabulary() const { return cutoffs.back(); }
   // Which table holds cluster i, and from which row on.
   size_t table(size_t i) const { return single_table ? 0 : i; }
   int64_t table_row(size_t i) const { return single_table ? begin(i) : 0; }
+  size_t projection(size_t i) const {
+    return projection_of.empty() ? table(i) : static_cast<size_t>(projection_of[i]);
+  }
   size_t of(int64_t id) const {
     return static_cast<size_t>(std::upper_bound(cutoffs.begin(), cutoffs.end(), id) - cutoffs.begin());
   }
 };
 
 void expect_ascending(std::span<const int64_t> cutoffs);
-// Throws if tables and projections do not match the clusters; inputs `first` to `first` + 2 * tables() - 1
-// are the tables, then the projections. Returns d.
+// Throws if projection_of, unless empty, does not give every cluster a projection and every projection a
+// cluster.
+void expect_projection_of(Clusters clusters);
+// Throws if tables and projections do not match the clusters; inputs from `first` on are the tables, then
+// the projections. Returns d.
 int64_t expect_clusters(const Signature& s, size_t first, Clusters clusters);
 // The largest width e_i of those tables.
 int64_t widest_table(const Signature& s, size_t first, Clusters clusters);
 // The gradients of those tables and projections, empty if not wanted or absent; inputs from `so_far` on
 // are the sums they are added to, if given.
-std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far, size_t tables,
-                                            bool want_tables, bool want_projections);
+std::vector<TensorType> gradients_of_tables(const Signature& s, size_t first, size_t so_far,
+                                            Clusters clusters, bool want_tables, bool want_projections);
 
 // Dropout between the tables and the projections of clusters: rows of one cluster, as many numbers as the
 // table is wide, one stream (kernels/dropout.h).

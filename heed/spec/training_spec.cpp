@@ -31,6 +31,10 @@ void validate(const TrainingSpec& spec) {
        "an object such as {\"beta2\": 0.99}");
   need(finite(spec.weight_decay), "training: weight_decay", spec.weight_decay, "0 or more");
   need(finite(spec.clip), "training: clip", spec.clip, "0 or more");
+  if (spec.short_segment && !spec.restart_memory)
+    throw usage_error(
+        "training: short_segment is true and restart_memory false; the padding behind a short segment would "
+        "stay in the memory: set one of them differently");
   need(spec.evaluate_every >= -1, "training: evaluate_every", spec.evaluate_every, "-1 or more");
   need(spec.evaluate_tokens >= 0, "training: evaluate_tokens", spec.evaluate_tokens, "0 or more");
   need(spec.patience >= 0, "training: patience", spec.patience, "0 or more");

@@ -54,6 +54,7 @@ struct TrainingSpec {
   bool decay_all = true;
   double clip = 0;
   bool roll = false;
+  bool short_segment = false;
   bool restart_memory = true;
   int64_t seed = 1;
   int64_t evaluate_every = -1;
@@ -84,6 +85,8 @@ struct TrainingSpec {
     field("decay_all", decay_all, "apply weight decay to norms and biases too");
     field("clip", clip, "maximum norm of all gradients together, 0 for no limit");
     field("roll", roll, "rotate every stream by a random offset in each epoch");
+    field("short_segment", short_segment,
+          "end each epoch with a shorter segment of what is left of the text, instead of leaving that out");
     field("restart_memory", restart_memory, "start each epoch with an empty memory");
     field("seed", seed, "seed of the initial weights, dropout and the order of the data");
     field("evaluate_every", evaluate_every,

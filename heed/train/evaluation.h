@@ -24,8 +24,11 @@ class Scorer {
   graph::Memory memory() const { return program_->memory(); }
 
   // From the beginning of the text to its end, or until `most` tokens are counted (0: all). `progress` gets
-  // the segments done and returns false to stop.
+  // the segments done and returns false to stop; batch() and losses() are then those of the last of them.
   Score run(data::Batches& batches, int64_t most = 0, const std::function<bool(int64_t done)>& progress = {});
+
+  const Batch& batch() const { return batch_; }
+  std::span<const float> losses() const { return program_->tensor(model_.losses).floats(); }
 
  private:
   std::unique_ptr<Meter> (*meter_)(const Batch& batch);

@@ -10,10 +10,15 @@ std::unique_ptr<data::Batches> training_batches(const spec::Recipe& recipe, cons
   const data::BatchShape shape{training.batch, training.length, training.chunks};
   const auto seed = static_cast<uint64_t>(training.seed);
   const data::TokenStream& stream = text.stream(data::Split::kTrain);
-  if (text.tokenizer->lines_are_unrelated())
+  if (text.tokenizer->lines_are_unrelated()) {
+    if (training.short_segment)
+      throw usage_error("training: short_segment is true, but the sentences of ", text.tokenizer->kind(),
+                        " are drawn one by one and leave no segment; set it to false");
     return std::make_unique<data::SentenceBatches>(stream, shape, seed);
+  }
   return std::make_unique<data::StreamBatches>(
-      stream, shape, data::StreamOptions{.roll = training.roll, .seed = seed, .short_segment = false});
+      stream, shape,
+      data::StreamOptions{.roll = training.roll, .seed = seed, .short_segment = training.short_segment});
 }
 
 std::unique_ptr<data::Batches> scoring_batches(const spec::EvaluationSpec& protocol, const CorpusTokens& text,

@@ -11,7 +11,15 @@ namespace {
 template <class Settings>
 OptimizerEntry entry(const char* name, const char* kind, const char* meaning, Settings defaults = {},
                      std::vector<const char*> moments = {"m", "v"}) {
-  return {name, kind, meaning, std::move(moments), to_json(defaults)};
+  const auto complete = [name, defaults](const Json& settings) {
+    return to_json(from_json<Settings>(settings, name, defaults));
+  };
+  return {name, kind, meaning, std::move(moments), to_json(defaults), complete};
+}
+
+OptimizerEntry by_layer(OptimizerEntry optimizer) {
+  optimizer.by_layer = true;
+  return optimizer;
 }
 
 }  // namespace
@@ -25,33 +33,38 @@ const Registry<OptimizerEntry>& optimizers() {
                                                 {.weight_decay = 0.01, .decoupled = true}),
                        entry<ops::RAdamSettings>("radam", "radam", "rectified Adam, as SRU++ uses it",
                                                  {.weight_decay = 0.1}),
-                       entry<ops::LambSettings>("lamb", "lamb", "LAMB as in Transformer-XL"),
-                       entry<ops::NvLambSettings>("nvlamb", "nvlamb",
-                                                  "LAMB as in NVIDIA's BERT; clip gradients to norm 1"),
+                       by_layer(entry<ops::LambSettings>("lamb", "lamb", "LAMB as in Transformer-XL")),
+                       by_layer(entry<ops::NvLambSettings>(
+                           "nvlamb", "nvlamb", "LAMB as in NVIDIA's BERT; clip gradients to norm 1")),
                        entry<ops::SgdSettings>("sgd", "sgd", "gradient descent with momentum", {}, {"m"}),
                    });
   return list;
 }
 
-graph::ValueId OptimizerEntry::add(graph::Graph& graph, graph::ValueId w, graph::ValueId g,
-                                   graph::ValueId learning_rate, graph::ValueId step, graph::ValueId clip,
-                                   const Json& settings) const {
-  if (graph.value(w).role != graph::Role::kParameter) {
-    throw usage_error(name, ": only parameters are updated, ", graph.describe(w), " is not one");
+std::vector<graph::ValueId> OptimizerEntry::add(graph::Graph& graph, const Updated& updated,
+                                                graph::ValueId learning_rate, graph::ValueId step,
+                                                graph::ValueId clip, const Json& settings) const {
+  HEED_ASSERT(updated.parameters.size() == updated.gradients.size());
+  HEED_ASSERT(by_layer || (updated.parameters.size() == 1 && updated.layer_ends.empty()));
+  std::vector<graph::ValueId> inputs = updated.parameters;
+  inputs.insert(inputs.end(), updated.gradients.begin(), updated.gradients.end());
+  for (graph::ValueId w : updated.parameters) {
+    if (graph.value(w).role != graph::Role::kParameter)
+      throw usage_error(name, ": only parameters are updated, ", graph.describe(w), " is not one");
   }
-  Json all = defaults;
-  if (settings.is_object()) {
-    all.update(settings);
-  } else {
-    all = settings;  // refused by the op, which says what it expected
+  for (const char* moment : moments) {
+    for (graph::ValueId w : updated.parameters) {
+      const std::string parameter = graph.value(w).name;
+      const Shape shape = graph.shape(w);
+      inputs.push_back(graph.state(text(parameter, ".", moment), shape));
+    }
   }
-  const auto op = ops::all().find(kind).make(all, name);
-  const std::string parameter = graph.value(w).name;
-  const Shape shape = graph.shape(w);
-  std::vector<graph::ValueId> inputs = {w, g};
-  for (const char* moment : moments) inputs.push_back(graph.state(text(parameter, ".", moment), shape));
   inputs.insert(inputs.end(), {learning_rate, step, clip});
-  return graph.add(op, inputs)[0];
+  Json all = complete(settings);
+  if (by_layer) all["layer_ends"] = updated.layer_ends;
+  auto outputs = graph.add(ops::all().find(kind).make(all, name), inputs);
+  outputs.resize(updated.parameters.size());
+  return outputs;
 }
 
 }  // namespace heed::train

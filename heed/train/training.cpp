@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "heed/base/process.h"
@@ -22,7 +23,27 @@ using graph::ValueId;
 
 constexpr const char* kSum = ".gradient";  // after a parameter's name: the sum over the chunks of an update
 
-// Adds clipping and the optimizer's step for each parameter.
+// One for each parameter; where the optimizer works by layer, one for all parameters of a layer.
+std::vector<Updated> steps_of(const Graph& g, const model::Weights& weights,
+                              const std::vector<ValueId>& parameters, const std::vector<ValueId>& gradients,
+                              bool by_layer) {
+  std::vector<Updated> steps;
+  std::map<std::string, size_t> step_of_layer;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::string& name = g.value(parameters[i]).name;
+    const model::Layer& layer = weights.plain.at(name).layer;
+    const std::string& key = by_layer && !layer.name.empty() ? layer.name : name;
+    const auto [at, is_new] = step_of_layer.try_emplace(key, steps.size());
+    if (is_new) steps.emplace_back();
+    Updated& step = steps[at->second];
+    step.parameters.push_back(parameters[i]);
+    step.gradients.push_back(gradients[i]);
+    if (by_layer) step.layer_ends = layer.ends;
+  }
+  return steps;
+}
+
+// Adds clipping and the optimizer's steps.
 void add_update(TrainingGraph& result, Graph& g, const std::vector<ValueId>& parameters,
                 const std::vector<ValueId>& gradients, const spec::TrainingSpec& training) {
   const ops::ClippedNorm norm = ops::global_norm(g, gradients, {training.clip});
@@ -31,11 +52,11 @@ void add_update(TrainingGraph& result, Graph& g, const std::vector<ValueId>& par
   result.learning_rate = g.input("learning_rate", {1});
   result.step = g.input("step", {1}, DType::kI32);
   const OptimizerEntry& optimizer = optimizers().find(training.optimizer);
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const bool decays = training.decay_all || g.shape(parameters[i]).rank() > 1;
+  for (const Updated& step : steps_of(g, result.model.weights, parameters, gradients, optimizer.by_layer)) {
+    const bool decays = training.decay_all || g.shape(step.parameters[0]).rank() > 1;  // of a layer, all
     Json settings = training.optimizer_settings;
     if (!settings.contains("weight_decay")) settings["weight_decay"] = decays ? training.weight_decay : 0.0;
-    optimizer.add(g, parameters[i], gradients[i], result.learning_rate, result.step, norm.factor, settings);
+    optimizer.add(g, step, result.learning_rate, result.step, norm.factor, settings);
   }
 }
 

@@ -84,6 +84,7 @@ TEST(StreamBatches, EqualAPlainLoop) {
               const auto i = static_cast<size_t>(b * shape.length + t);
               ASSERT_EQ(batch.tokens[i], there ? b * row + at + t : 0);
               ASSERT_EQ(batch.targets[i], there ? b * row + at + t + 1 : kIgnored);
+              ASSERT_TRUE(!there || batches.first_target(step, b) == batch.targets[i] - t);
             }
           }
           for (const BatchInfo& info : batch.info) {
@@ -121,6 +122,7 @@ TEST(StreamBatches, RollRotatesEachRow) {
   StreamBatches batches(*data.stream, shape, {.roll = true, .seed = 5});
   StreamBatches other(*data.stream, shape, {.roll = true, .seed = 6});
   ASSERT_EQ(batches.segments(), 11);
+  EXPECT_FALSE(batches.first_target(0, 0));
   std::set<int64_t> offsets;
   for (int64_t epoch = 0; epoch < 5; ++epoch) {
     std::vector<int64_t> first;
@@ -161,6 +163,7 @@ TEST(StreamBatches, WarmUpRunsTheEndOfTheStreamBefore) {
           const auto i = static_cast<size_t>(b * length + t);
           ASSERT_EQ(batch.tokens[i], past_end ? 0 : flat) << tokens << " " << step;
           ASSERT_EQ(batch.targets[i], past_end || place < 0 ? kIgnored : flat + 1);
+          ASSERT_TRUE(batch.targets[i] == kIgnored || batches.first_target(step, b) == flat + 1 - t);
         }
       }
     }

@@ -178,6 +178,37 @@ TEST(Words, LinesAndVocabulary) {
   EXPECT_EQ(tokenizer->cut_before("ab\ncd\n", 2), 0u);
 }
 
+std::string utf8(int32_t c) {
+  const auto byte = [](int32_t bits) { return static_cast<char>(bits); };
+  const auto rest = [&](int shift) { return byte(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x80) return {byte(c)};
+  if (c < 0x800) return {byte(0xC0 | c >> 6), rest(0)};
+  if (c < 0x10000) return {byte(0xE0 | c >> 12), rest(6), rest(0)};
+  return {byte(0xF0 | c >> 18), rest(12), rest(6), rest(0)};
+}
+
+// Where str.split() of Python splits, with lines as open() reads them: "\n", "\r" and "\r\n" end one.
+TEST(Words, WordsAndLinesAreThoseOfPython) {
+  const auto tokenizer = learned("words", "a b c <unk>\n");
+  std::vector<int32_t> spaces;
+  for (int32_t c = 0; c <= 0x10FFFF; ++c) {
+    if ((c >= 0xD800 && c < 0xE000) || c == '\n' || c == '\r') continue;
+    if (encoded(*tokenizer, "a" + utf8(c) + "b") == Ids{1, 2, 0}) spaces.push_back(c);
+  }
+  EXPECT_EQ(spaces,
+            (std::vector<int32_t>{0x09,   0x0B,   0x0C,   0x1C,   0x1D,   0x1E,   0x1F,   0x20,   0x85,
+                                  0xA0,   0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006,
+                                  0x2007, 0x2008, 0x2009, 0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000}));
+  EXPECT_EQ(encoded(*tokenizer, "a\rb\r\nc\n\ra"), (Ids{1, 0, 2, 0, 3, 0, 0, 1, 0}));
+  EXPECT_EQ(encoded(*tokenizer, "a\r"), (Ids{1, 0}));
+  EXPECT_EQ(encoded(*tokenizer, "a\x85 b\xE2\x80"), (Ids{4, 4, 0}));  // bytes that are no characters
+  EXPECT_EQ(encoded(*tokenizer, "a\xE2\u3000b"), (Ids{4, 2, 0}));
+  EXPECT_EQ(tokenizer->cut_before("a\r\nb", 3), 3u);
+  EXPECT_EQ(tokenizer->cut_before("a\r\nb", 2), 0u);  // not inside a line end
+  EXPECT_EQ(tokenizer->cut_before("a\rb\n", 3), 2u);
+  EXPECT_EQ(encoded(*learned("lm1b", "a a a\n"), "a\u00a0a\ra"), (Ids{0, 2, 2, 0, 0, 2, 0}));
+}
+
 TEST(Words, WithoutUnkAnUnknownWordIsNamed) {
   const auto tokenizer = learned("words", "a b\n");
   Ids ids;

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <set>
 
 #include "tests/e2e/support.h"
 
@@ -51,6 +52,43 @@ TEST_F(Verbs, EvalReadsTheNewestCheckpoint) {
   EXPECT_EQ(heed("bench " + run + " --length 16 --seconds 0.01").code, 0);
   std::filesystem::remove_all(run + "/checkpoints");
   refuses("eval " + run + data, 2, "is a folder without a model");
+}
+
+TEST_F(Verbs, EvalWritesTheLossOfEachToken) {
+  const std::string run = trained(), tsv = path("losses.tsv"),
+                    eval = "eval " + run + " --reader whole --data " + text();
+  const Outcome outcome = heed(eval + " --json --per-token " + tsv);
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Json score = Json::parse(outcome.out);
+  const std::string bytes = content(path("text.txt"));
+  std::ifstream lines(tsv);
+  std::string header;
+  std::getline(lines, header);
+  EXPECT_EQ(header, "position\ttoken\tnats");
+  std::set<size_t> positions;
+  double sum = 0, nats;
+  size_t position;
+  for (int token; lines >> position >> token >> nats; sum += nats) {
+    ASSERT_LT(position, bytes.size());
+    ASSERT_EQ(token, static_cast<unsigned char>(bytes[position])) << position;
+    EXPECT_TRUE(positions.insert(position).second) << position;
+    EXPECT_GE(nats, 0);
+  }
+  EXPECT_TRUE(lines.eof());
+  // All but the first token of each of two streams.
+  EXPECT_EQ(positions.size(), score["tokens"].get<size_t>());
+  EXPECT_FALSE(positions.contains(0) || positions.contains(bytes.size() / 2));
+  EXPECT_NEAR(sum / static_cast<double>(positions.size()), score["nats_per_token"].get<double>(), 1e-7);
+
+  const std::string before = content(tsv);
+  refuses(eval + " --per-token " + tsv, 2, "losses.tsv exists; give a new file");
+  EXPECT_EQ(content(tsv), before);
+  refuses(eval + " --per-token " + path("none/losses.tsv"), 1, "losses.tsv: cannot be written");
+  const Outcome some = heed(eval + " --max-tokens 100 --per-token " + path("some.tsv"));
+  ASSERT_EQ(some.code, 0) << some.output;
+  EXPECT_TRUE(contains(some, "some.tsv")) << some.output;
+  const std::string first = content(path("some.tsv"));
+  EXPECT_EQ(before.substr(0, first.size()), first);
 }
 
 TEST_F(Verbs, EvalRefusesWhatItIsGiven) {

@@ -59,6 +59,16 @@ std::vector<Case> cases() {
   spec = small_model("transformer-xl", "sf");
   spec.embedding.width = 10;
   add("a table narrower than the model", spec, 4);
+  spec.head.tie_projections = {false};
+  add("a table narrower than the model, the output's projection its own", spec, 4);
+  spec.embedding.cutoffs = {9, 17};
+  add("adaptive words in one narrower table, every projection of the output its own", spec, 4);
+  spec.head.tie_projections = {false, true, true};
+  add("adaptive words in one narrower table, the projection of the head its own", spec, 4);
+  spec.head.tie_projections = {true, false, true};
+  add("adaptive words in one narrower table, the projection of a tail its own", spec, 4);
+  spec.head.tie_projections = {true};
+  add("adaptive words in one narrower table, tied", spec, 4);
   add("SRU++", small_model("sru++", "(a)x4"), 5);
   add("SRU++ with few attending", small_model("sru++", "(rra)x1 r"), 5);
   add("SRU++ in bands", small_model("sru++", "(ra)x2"), 6, Visible::kBand);
@@ -89,6 +99,8 @@ std::vector<Case> cases() {
   spec.embedding.width = 24;
   spec.head.tie_projections = {false, true};
   add("GPT-2 with adaptive words", spec, 0);
+  spec.embedding.division = 1, spec.embedding.width = 10;
+  add("GPT-2 with adaptive words in one narrower table", spec, 0);
   return all;
 }
 

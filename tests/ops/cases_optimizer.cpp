@@ -31,6 +31,33 @@ void family(OracleCases& cases, Rng& rng, const std::string& op, const std::stri
   step_case(cases, rng, op, what, settings, 70001, 12, true);  // two threads
 }
 
+// Several tensors in one step, or one tensor in several layers.
+void layers_case(OracleCases& cases, Rng& rng, const std::string& op, const Json& settings,
+                 const std::vector<Shape>& shapes) {
+  std::vector<OracleInput> inputs;
+  std::string sizes;
+  const auto each = [&](const auto& make) {
+    for (const Shape& shape : shapes) inputs.push_back(make(shape));
+  };
+  // The tensors differ in size: a norm of one alone would show.
+  double size = 0.3;
+  each([&](const Shape& shape) {
+    sizes += shape.str();
+    return in_role(normal(shape, rng, size *= 3), graph::Role::kParameter);
+  });
+  each([&](const Shape& shape) { return normal(shape, rng, 0.1); });
+  each([&](const Shape& shape) { return in_role(normal(shape, rng, 0.05), graph::Role::kState); });
+  each([&](const Shape& shape) { return in_role(uniform(shape, rng, 1e-4, 1e-2), graph::Role::kState); });
+  inputs.insert(inputs.end(), {uniform({1}, rng, 0.5, 2), integers({1}, {3}), absent()});
+  add(cases, {.name = text(op, " of ", sizes, " ", settings.dump()),
+              .op = op,
+              .settings = settings,
+              .inputs = inputs,
+              .length = 16,
+              .seeded = {},
+              .floor = 1e-2});
+}
+
 }  // namespace
 
 void add_optimizer_cases(OracleCases& cases) {
@@ -48,6 +75,15 @@ void add_optimizer_cases(OracleCases& cases) {
   family(cases, rng, "lamb", " without ratio", {{"ratio", false}});
   family(cases, rng, "nvlamb", "", Json::object());
   family(cases, rng, "nvlamb", " undecayed", {{"weight_decay", 0.0}});
+  for (const char* op : {"lamb", "nvlamb"}) {
+    layers_case(cases, rng, op, Json::object(), {{5, 7}, {5, 14}});
+    layers_case(cases, rng, op, {{"weight_decay", 0.1}}, {{3}, {1}, {17}});
+    layers_case(cases, rng, op, {{"layer_ends", {9, 17, 101}}}, {{101}});
+    layers_case(cases, rng, op, {{"layer_ends", {1, 16400, 70001}}},
+                {{70001}});  // beyond a piece; two threads
+    layers_case(cases, rng, op, {{"layer_ends", {4, 30, 41}}, {"weight_decay", 0.1}}, {{3, 4}, {19}, {10}});
+    layers_case(cases, rng, op, {{"layer_ends", {4, 31}}, {"ratio", false}}, {{3, 4}, {19}});
+  }
 
   for (const Json& settings :
        {Json::object(), Json{{"momentum", 0.5}, {"nesterov", true}, {"weight_decay", 0.1}}}) {

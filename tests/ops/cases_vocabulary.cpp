@@ -52,9 +52,10 @@ void embedding_cases(OracleCases& cases, Rng& rng) {
 struct Adaptive {
   std::string what;
   std::vector<int64_t> cutoffs;
-  std::vector<int64_t> widths;  // of the tables; one with single_table
-  std::vector<bool> projected;  // as many
-  int64_t d;                    // width of the model
+  std::vector<int64_t> widths;              // of the tables; one with single_table
+  std::vector<bool> projected;              // the projections
+  int64_t d;                                // width of the model
+  std::vector<int64_t> projection_of = {};  // of the output; empty: each table has its own
   bool single() const { return widths.size() == 1 && cutoffs.size() > 1; }
 };
 
@@ -71,14 +72,25 @@ std::vector<Adaptive> adaptive_vocabularies() {
   };
 }
 
+// Outputs choose the projection of each cluster.
+std::vector<Adaptive> adaptive_outputs() {
+  std::vector<Adaptive> all = adaptive_vocabularies();
+  all.push_back({"single table, two projections", {4, 9, 20, 41}, {9}, {true, true}, 17, {0, 1, 1, 1}});
+  all.push_back({"single table, three projections", {4, 9, 20}, {9}, {true, true, true}, 17, {2, 0, 1}});
+  all.push_back({"single table, in part projected", {4, 9, 20}, {9}, {true, false}, 9, {0, 1, 0}});
+  all.push_back({"three tables, one projection", {4, 9, 20}, {8, 8, 8}, {true}, 15, {0, 0, 0}});
+  return all;
+}
+
 std::vector<OracleInput> tables_and_projections(const Adaptive& a, Rng& rng) {
   std::vector<OracleInput> inputs;
   for (size_t i = 0; i < a.widths.size(); ++i) {
     const int64_t rows = a.single() ? a.cutoffs.back() : a.cutoffs[i] - (i == 0 ? 0 : a.cutoffs[i - 1]);
     inputs.push_back(normal({rows, a.widths[i]}, rng, 0.5));
   }
-  for (size_t i = 0; i < a.widths.size(); ++i) {
-    inputs.push_back(a.projected[i] ? normal({a.d, a.widths[i]}, rng, 0.3) : absent());
+  for (size_t i = 0; i < a.projected.size(); ++i) {
+    const int64_t width = a.widths[std::min(i, a.widths.size() - 1)];
+    inputs.push_back(a.projected[i] ? normal({a.d, width}, rng, 0.3) : absent());
   }
   return inputs;
 }
@@ -187,10 +199,13 @@ void mean_loss_cases(OracleCases& cases, Rng& rng) {
 }
 
 void adaptive_softmax_cases(OracleCases& cases, Rng& rng) {
-  for (const Adaptive& a : adaptive_vocabularies()) {
+  for (const Adaptive& a : adaptive_outputs()) {
     const int64_t V = a.cutoffs.back(), tails = static_cast<int64_t>(a.cutoffs.size()) - 1;
     for (const char* order : {"forward", "reverse"}) {
-      const Json settings = {{"cutoffs", a.cutoffs}, {"order", order}, {"single_table", a.single()}};
+      const Json settings = {{"cutoffs", a.cutoffs},
+                             {"order", order},
+                             {"single_table", a.single()},
+                             {"projection_of", a.projection_of}};
       const auto draw = [&](int64_t N, const std::vector<OracleInput>& targets) {
         std::vector<OracleInput> inputs = {normal({N, a.d}, rng)};
         inputs.insert(inputs.end(), targets.begin(), targets.end());

@@ -196,10 +196,12 @@ def embed(s, w, tokens, first):
 
 
 def output_projections(s, w):
-    projections = vectors(s, w, "embedding", "projection")
-    for i, tied in enumerate(projections):
-        if tied is not None and not pick(s.tie_projections, i):
-            projections[i] = w("output.projection" + ("" if s.single_table() else f".{i}"), *tied.shape)
+    """One per cluster: its own, or that of the embedding, which has a single one for clusters of one table."""
+    tied = vectors(s, w, "embedding", "projection")
+    projections = [tied[0 if s.single_table() else i] for i in range(len(s.clusters()[0]))]
+    for i, projection in enumerate(projections):
+        if projection is not None and not pick(s.tie_projections, i):
+            projections[i] = w("output.projection" + (f".{i}" if s.cutoffs else ""), *projection.shape)
     return projections
 
 
@@ -212,7 +214,7 @@ def logits_of(s, w, x):
         ends, widths = s.clusters()
         cluster = w("output.cluster.weight", len(s.cutoffs), widths[0]), w("output.cluster.bias", len(s.cutoffs))
         y = adaptive_log_probabilities(x, bias, *cluster, *tables, *projections, cutoffs=ends, order=s.cluster_order,
-                                       single_table=s.single_table())
+                                       single_table=s.single_table(), projection_of=range(len(ends)))
     else:
         y = (x if projections[0] is None else x @ projections[0]) @ tables[0].T
         y = y if bias is None else y + bias

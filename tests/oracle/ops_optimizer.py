@@ -72,6 +72,21 @@ def nvlamb(*inputs, **settings):
     return lamb(*inputs, **{**defaults, **settings})
 
 
+def by_layer(step):
+    """The step of several tensors, whose elements, one tensor after the other, are cut into layers: each layer is a tensor of its own."""
+
+    def whole(*inputs, layer_ends=(), **settings):
+        k = (len(inputs) - 2) // 4
+        tensors = inputs[:k]
+        all_of = [torch.cat([x.flatten() for x in inputs[k * i : k * i + k]]) for i in range(4)]  # w, g, m, v
+        ends = layer_ends or [len(all_of[0])]
+        layers = [step(*(x[begin:end] for x in all_of), *inputs[4 * k :], **settings) for begin, end in zip([0, *ends], ends)]
+        cut = [torch.cat(parts).split([w.numel() for w in tensors]) for parts in zip(*layers)]
+        return [x.reshape(w.shape) for xs in cut for x, w in zip(xs, tensors)]
+
+    return whole
+
+
 def sgd(w, g, m, learning_rate, step, clip=None, *, momentum=0.9, nesterov=False, weight_decay=0.0):
     weight = w.detach().clone()
     weight.grad = clipped(g, clip).detach()
@@ -87,4 +102,4 @@ def global_norm(*gradients, limit=0.0, epsilon=1e-6):
     return torch.tensor([factor], dtype=torch.float64), torch.tensor([norm], dtype=torch.float64)
 
 
-OPS = {"adam": adam, "radam": radam, "lamb": lamb, "nvlamb": nvlamb, "sgd": sgd, "global_norm": global_norm}
+OPS = {"adam": adam, "radam": radam, "lamb": by_layer(lamb), "nvlamb": by_layer(nvlamb), "sgd": sgd, "global_norm": global_norm}

@@ -13,21 +13,21 @@ def embedding(ids, table, positions=None, first=None, *, scale=1.0):
     return y
 
 
-def clusters(cutoffs, single_table, tables_and_projections):
+def split(weights, cutoffs, single_table, projection_of):
+    """Tables, projections, and the rng that may follow them."""
+    tables = 1 if single_table else len(cutoffs)
+    both = tables + (1 + max(projection_of) if projection_of else tables)
+    return weights[:tables], weights[tables:both], weights[both] if len(weights) > both else None
+
+
+def clusters(cutoffs, single_table, tables, projections, projection_of=()):
     """For each cluster its first id, its rows of the tables and its projection [d, e] (None: e = d)."""
-    count = 1 if single_table else len(cutoffs)
-    tables, projections = tables_and_projections[:count], tables_and_projections[count : 2 * count]
     begin = 0
     for i, end in enumerate(cutoffs):
+        table = 0 if single_table else i
         rows = tables[0][begin:end] if single_table else tables[i]
-        yield begin, rows, projections[0 if single_table else i]
+        yield begin, rows, projections[projection_of[i] if projection_of else table]
         begin = end
-
-
-def split_rng(weights, cutoffs, single_table):
-    """Tables and projections, and the rng that may follow them."""
-    count = 2 * (1 if single_table else len(cutoffs))
-    return weights[:count], weights[count] if len(weights) > count else None
 
 
 def dropped(hidden, at, rng, rate, stream):
@@ -45,10 +45,10 @@ def within(ids, begin, end):
 
 
 def adaptive_embedding(ids, *weights, cutoffs, scale=1.0, single_table=False, dropout=0.0, stream=0):
-    weights, rng = split_rng(weights, cutoffs, single_table)
+    tables, projections, rng = split(weights, cutoffs, single_table, ())
     ends = cutoffs[-1:] if single_table else cutoffs  # one table, one lookup
     flat, y = ids.flatten(), 0
-    for i, (begin, rows, projection) in enumerate(clusters(ends, single_table, weights)):
+    for i, (begin, rows, projection) in enumerate(clusters(ends, single_table, tables, projections)):
         # Every id as if it were of this cluster, then 0 for those of others: wasteful and plain.
         at = within(flat, begin, ends[i])
         words = rows[(flat - begin).clamp(0, len(rows) - 1)]
@@ -83,8 +83,8 @@ def mean_loss(losses, targets):
     return losses[counted].mean().reshape(1)
 
 
-def adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *tables_and_projections, cutoffs,
-                               order="forward", single_table=False, chunk_rows=0, drop=None):
+def adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *weights, cutoffs,
+                               order="forward", single_table=False, projection_of=(), chunk_rows=0, drop=None):
     """log p(word) = log p_head(word) in the head, log p_head(its cluster) + log p_tail(word) in a tail.
 
     drop(i, hidden): dropout after the projection of cluster i.
@@ -92,8 +92,9 @@ def adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *tables_an
     x = x.reshape(-1, x.shape[-1])
     bias = torch.zeros(cutoffs[-1], dtype=x.dtype) if bias is None else bias
     cluster_bias = 0 if cluster_bias is None else cluster_bias
+    tables, projections, _ = split(weights, cutoffs, single_table, projection_of)
     parts = []
-    for i, (begin, rows, projection) in enumerate(clusters(cutoffs, single_table, tables_and_projections)):
+    for i, (begin, rows, projection) in enumerate(clusters(cutoffs, single_table, tables, projections, projection_of)):
         hidden = x if projection is None else x @ projection
         hidden = drop(i, hidden) if drop and projection is not None else hidden
         logits = hidden @ rows.T + bias[begin : cutoffs[i]]
@@ -110,15 +111,16 @@ def adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *tables_an
 
 
 def adaptive_softmax_loss(x, targets, bias, cluster_weight, cluster_bias, *weights, cutoffs, single_table=False,
-                          dropout=0.0, stream=0, **settings):
-    weights, rng = split_rng(weights, cutoffs, single_table)
+                          projection_of=(), dropout=0.0, stream=0, **settings):
+    tables, projections, rng = split(weights, cutoffs, single_table, projection_of)
 
     def drop(i, hidden):  # the head is for all rows that count, a tail for those whose target it holds
         begin, end = (0, cutoffs[-1]) if i == 0 else (cutoffs[i - 1], cutoffs[i])
         return dropped(hidden, within(targets.flatten(), begin, end), rng, dropout, stream + i)
 
-    log_p = adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *weights, cutoffs=cutoffs,
-                                       single_table=single_table, drop=drop, **settings)
+    log_p = adaptive_log_probabilities(x, bias, cluster_weight, cluster_bias, *tables, *projections,
+                                       cutoffs=cutoffs, single_table=single_table, projection_of=projection_of,
+                                       drop=drop, **settings)
     return losses_of(log_p, targets)
 
 

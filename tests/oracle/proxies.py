@@ -90,7 +90,7 @@ def effect(s, w, per_word, words_only):
         t = 0 if s.single_table() else i
         table = tables[t][begin:end] if s.single_table() else tables[t]
         columns = table.T @ per_word[begin:end]
-        total = total + (columns if projections[t] is None else projections[t] @ columns)
+        total = total + (columns if projections[i] is None else projections[i] @ columns)
         if i == 0 and not words_only:
             if s.cutoffs:
                 rows = w("output.cluster.weight", len(s.cutoffs), tables[0].shape[1]).sum(0)

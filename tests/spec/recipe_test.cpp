@@ -12,6 +12,7 @@
 
 #include "heed/spec/arch.h"
 #include "heed/spec/design.h"
+#include "heed/spec/space.h"
 #include "tests/support/messages.h"
 
 namespace heed::spec {
@@ -208,6 +209,14 @@ TEST_F(RecipeFiles, AnotherFolderHoldsItsOwn) {
   EXPECT_EQ(recipe_names(), std::vector<std::string>{"mine"});
   EXPECT_EQ(load_recipe("mine").model.letters(), "sfsf");
   EXPECT_SAYS(load_recipe("gpt2-124m"), "neither a file nor a recipe");
+}
+
+TEST_F(RecipeFiles, AnEmptyVariableNamesNoFolder) {
+  setenv("HEED_RECIPES", "", 1);
+  EXPECT_EQ(load_recipe("par-base-wt103").model.letters().size(), 32u);
+  setenv("HEED_SPACES", "", 1);
+  EXPECT_TRUE(std::filesystem::exists(spaces_folder() / "lts-txl.toml")) << spaces_folder();
+  unsetenv("HEED_SPACES");
 }
 
 TEST_F(RecipeFiles, ASearchWhoseNameIsNoTextIsRefused) {

@@ -12,7 +12,7 @@ double one_step(const train::OptimizerEntry& optimizer, const Json& settings) {
   auto graph = std::make_shared<graph::Graph>();
   const auto w = graph->parameter("layer.weight", {1}), g = graph->input("g", {1});
   const auto rate = graph->input("rate", {1}), step = graph->input("step", {1}, DType::kI32);
-  const auto updated = optimizer.add(*graph, w, g, rate, step, graph::kNone, settings);
+  const auto updated = optimizer.add(*graph, {{w}, {g}}, rate, step, graph::kNone, settings)[0];
   graph->tidy();  // writes count as needed, marked or not
   graph::Variables variables;
   graph::Program program(graph, variables);
@@ -33,6 +33,8 @@ TEST(Optimizers, EveryEntryDescendsWithItsDefaultsAndKnowsItsSettings) {
     EXPECT_LT(one_step(optimizer, Json::object()), 1) << optimizer.name;
     EXPECT_EQ(one_step(optimizer, Json::object()), one_step(optimizer, optimizer.defaults)) << optimizer.name;
     EXPECT_THROW(one_step(optimizer, {{"weight_dekay", 1}}), Error) << optimizer.name;
+    EXPECT_THROW(one_step(optimizer, {{"layer_ends", {1}}}), Error)
+        << optimizer.name;  // the model's, not the user's
     EXPECT_THROW(one_step(optimizer, Json(3)), Error) << optimizer.name;
     EXPECT_THROW(one_step(optimizer, Json()), Error) << optimizer.name;
   }
@@ -55,7 +57,7 @@ TEST(Optimizers, OnlyParametersAreUpdated) {
   graph::Graph graph;
   const auto x = graph.input("x", {1}), g = graph.input("g", {1});
   const auto rate = graph.input("rate", {1}), step = graph.input("step", {1}, DType::kI32);
-  EXPECT_THROW(train::optimizers().find("adam").add(graph, x, g, rate, step, graph::kNone), Error);
+  EXPECT_THROW(train::optimizers().find("adam").add(graph, {{x}, {g}}, rate, step, graph::kNone), Error);
 }
 
 }  // namespace
