@@ -53,7 +53,7 @@ class Search {
     begin([&] {
       check_request(request_);
       if (!proxy_.by_law) sample_.check(proxy_);
-      if (trains_finalists(request_))
+      if (trains_finalists(request_) || request_.compare > 0)
         leave_out_vocabularies(request_.space, request_.sample.data, finalists_folder(request_.folder),
                                [&](const std::string& sentence) { observer_.note(sentence); });
     });

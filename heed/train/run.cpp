@@ -238,7 +238,7 @@ class Run {
     } else {
       ++progress_.without_best;
     }
-    observer_.evaluated(progress_.step, score, bytes_per_token(), best);
+    observer_.evaluated(progress_.step, score, valid_text(), best);
     if (best && request_.sample) sample();
     log_evaluation(score, best);
     evaluated_ = progress_.step;
@@ -261,7 +261,7 @@ class Run {
       if (!first) std::filesystem::rename(model_folder(), aside());
       save_model();
     }
-    observer_.evaluated(progress_.step, score, bytes_per_token(), best);
+    observer_.evaluated(progress_.step, score, valid_text(), best);
     log_evaluation(score, best, {{kAtStop, true}});
   }
 
@@ -292,9 +292,7 @@ class Run {
     }
   }
 
-  double bytes_per_token() const {
-    return valid_ ? static_cast<double>(valid_->text_bytes()) / static_cast<double>(valid_->size()) : 0;
-  }
+  data::TextCounts valid_text() const { return valid_ ? valid_->counts() : data::TextCounts(); }
 
   bool is_patient() const {
     return recipe_.training.patience == 0 || progress_.without_best < recipe_.training.patience;
@@ -315,8 +313,8 @@ class Run {
   }
 
   RunResult result(bool finished, int64_t first, const RunClock& clock) const {
-    return {first,           progress_.step,   finished, progress_.best, progress_.best_step,
-            clock.seconds(), bytes_per_token()};
+    return {first,           progress_.step, finished, progress_.best, progress_.best_step,
+            clock.seconds(), valid_text()};
   }
 
   const RunRequest& request_;

@@ -34,6 +34,32 @@ TEST_F(Verbs, EvalScoresAModel) {
   EXPECT_EQ(wide["nats_per_token"], exact["nats_per_token"]);
 }
 
+TEST_F(Verbs, EvalGivesNoBitsPerByteWhereWordsAreUnknown) {
+  const std::string data = " --data " + text(), words = "--steps 2 --tokenizer words";
+  // Of nine words it knows four, and calls all others <unk>.
+  const Outcome outcome = heed("train " + tiny() + data + " -o " + path("few") + " " + words +
+                               " --vocabulary 6 --evaluate-every 1");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "(no bits per byte, since ")) << outcome.output;
+  const Outcome printed = heed("eval " + path("few") + data);
+  EXPECT_TRUE(contains(printed, "no bits per byte, since ")) << printed.output;
+  EXPECT_TRUE(contains(printed, "% of the tokens are unknown words")) << printed.output;
+  const Json few = Json::parse(heed("eval " + path("few") + " --json" + data).out);
+  EXPECT_TRUE(few["bits_per_byte"].is_null()) << few;
+  EXPECT_GT(few["unknown_share"], 0.4);
+  EXPECT_LT(few["unknown_share"], 0.8);
+  EXPECT_TRUE(few["bits_per_token"].is_number());
+  // One that knows all words.
+  const Outcome all = heed("train " + tiny() + data + " -o " + path("all") + " " + words + " --json");
+  ASSERT_EQ(all.code, 0) << all.output;
+  const Json trained = Json::parse(all.out),
+             scored = Json::parse(heed("eval " + path("all") + " --json" + data).out);
+  for (const auto& [json, bits] : {std::pair{trained, "best_bits_per_byte"}, {scored, "bits_per_byte"}}) {
+    EXPECT_TRUE(json[bits].is_number()) << json;
+    EXPECT_EQ(json["unknown_share"], 0) << json;
+  }
+}
+
 TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   const std::string run = trained(), data = " --data " + text(), eval = "eval " + run + data;
   refuses("eval", 2, "model is required");

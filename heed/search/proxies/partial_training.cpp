@@ -38,8 +38,7 @@ double partial_training(const spec::ModelSpec& model, const ProxyInput& batch) {
   const spec::EvaluationSpec protocol = train::held_out_protocol(text.training, valid);
   train::Scorer scorer(task, model, protocol, variables.parameters, model::WeightForm::kPlain);
   const auto held_out = task.scoring_batches(protocol, text.tokens, text.held_out);
-  const double bytes_per_token = static_cast<double>(valid.text_bytes()) / static_cast<double>(valid.size());
-  return -scorer.run(*held_out, kHeldOutTokens).mean() / bytes_per_token;
+  return -scorer.run(*held_out, kHeldOutTokens).mean() / valid.counts().bytes_per_token();
 }
 
 }  // namespace

@@ -62,7 +62,21 @@ const ProxyInput& Sample::of(const spec::Recipe& recipe, int64_t length) {
 double Sample::score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length) {
   check(proxy);
   if (!proxy.runs) return proxy.score(recipe.model, {1, length});
-  return proxy.score(recipe.model, of(recipe, length));
+  const ProxyInput& batch = of(recipe, length);
+  if (proxy.needs_text) check_comparable(batch);
+  return proxy.score(recipe.model, batch);
+}
+
+void Sample::check_comparable(const ProxyInput& batch) {
+  const TrainingText& text = *batch.text;
+  held_out_.try_emplace(text.data.vocabulary, text.tokens.stream(text.held_out).counts());
+  if (held_out_.size() == 1) return;  // per byte or per token, their order is the same
+  for (const auto& [vocabulary, counts] : held_out_) {
+    if (!counts.comparable())
+      throw usage_error(settings_.data, " with a vocabulary of ", vocabulary, ": ", counts.unknown_words(),
+                        ", so that its losses do not compare with those of other vocabularies; give models "
+                        "with one vocabulary, or with bpe or bytes");
+  }
 }
 
 ProxyInput drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length) {

@@ -35,13 +35,18 @@ class Sample {
   const ProxyInput& of(const spec::Recipe& recipe, int64_t length);
   double score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length);
 
+  // Throws if models with different vocabularies are scored by their losses on a text with too many unknown
+  // words.
  private:
   SampleSettings settings_;
   std::filesystem::path cache_;
   std::map<std::string, ProxyInput> batches_;
 };
+  void check_comparable(const ProxyInput& batch);
+
 
 // Words as frequent as in text.
 ProxyInput drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length);
 
 }  // namespace heed::search
+  std::map<int64_t, data::TextCounts> held_out_;  // by the vocabulary that was asked for
