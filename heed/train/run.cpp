@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/base/clock.h"
+#include "heed/base/hash.h"
 #include "heed/base/units.h"
 #include "heed/store/json_file.h"
 #include "heed/store/model_folder.h"
@@ -308,8 +309,9 @@ class Run {
 
   void save_model() {
     text_.folder().check_in_place();
-    store::save_model_folder(model_folder(), recipe_, parameters(), text_.tokens().tokenizer->to_json(),
-                             request_.save_dtype);
+    const data::Tokenizer& tokenizer = *text_.tokens().tokenizer;
+    store::save_model_folder(model_folder(), recipe_, parameters(), tokenizer.to_json(),
+                             hash_name(tokenizer.hash()), request_.save_dtype);
   }
 
   RunResult result(bool finished, int64_t first, const RunClock& clock) const {

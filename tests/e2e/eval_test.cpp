@@ -129,5 +129,35 @@ TEST_F(Verbs, EvalRefusesDamagedModels) {
   refuses("eval " + words + data, 2, "it belongs to another model");
 }
 
+TEST_F(Verbs, ATokenizerOfAnotherModelIsRefused) {
+  const std::string data = " --data " + text(), kind = "--steps 2 --tokenizer words --vocabulary ";
+  const std::string run = trained("run", kind + "8"), smaller = trained("smaller", kind + "7"),
+                    other = path("copy");
+  ASSERT_EQ(heed("eval " + run + data).code, 0);
+  const auto with = [&](const std::string& tokenizer) {
+    std::filesystem::remove_all(other);
+    std::filesystem::copy(run + "/model", other);
+    file("copy/tokenizer.json", tokenizer);
+    return other;
+  };
+  std::string changed = content(run + "/model/tokenizer.json");
+  ASSERT_NE(changed.find("\"the\""), std::string::npos);
+  changed.replace(changed.find("\"the\""), 5, "\"teh\"");
+  for (const std::string& tokenizer : {content(smaller + "/model/tokenizer.json"), changed}) {
+    with(tokenizer);
+    refuses("eval " + other + data, 2, "is not the one that the model was trained with");
+    refuses("generate " + other + " -p the", 2, "is not the one that the model was trained with");
+  }
+  // The same in another spelling.
+  with(Json::parse(content(run + "/model/tokenizer.json")).dump());
+  EXPECT_EQ(heed("eval " + other + data).code, 0);
+  // A folder that does not say which it was.
+  with(changed);
+  Json config = Json::parse(content(other + "/config.json"));
+  config.erase("heed_tokenizer_hash");
+  file("copy/config.json", config.dump());
+  EXPECT_EQ(heed("eval " + other + data).code, 0);
+}
+
 }  // namespace
 }  // namespace heed::test
