@@ -96,7 +96,7 @@ class Observer : public SearchObserver {
   void note(const std::string&) override {}
   bool stop() override { return left_ > 0 && --left_ == 0; }
   void profiling(const ProfileProgress&) override {}
-  void searching(size_t) override {}
+  void searching(size_t, size_t) override {}
   void searching_share(double) override {}
   void measuring(size_t, size_t) override {}
 
