@@ -43,7 +43,7 @@ class Search {
         folder_(request.folder, store::RunKind::kSearch, config_of(request, settings_), request.record,
                 upgraded_config),
         records_(request.folder),
-        sample_(request.sample, request.folder / "cache"),
+        sample_(request.sample, request.folder / "cache", [this] { observer_.check_stop(); }),
         database_(request.profile),
         profile_(database_, measure::this_device()),
         costs_(space_, profile_),

@@ -26,6 +26,7 @@ double partial_training(const spec::ModelSpec& model, const ProxyInput& batch) {
   const auto batches = task.training_batches(recipe, text.tokens);
   const data::BatchSpans to = batches->find(trainer.batch());
   for (int64_t step = 0; step < text.training.steps; ++step) {
+    batch.tick();
     const int64_t seen = train::seen_before(text.training, *batches, step);
     try {
       trainer.step(step + 1, seen, [&](int64_t chunk, const Batch&) { batches->fill(step, chunk, to); });

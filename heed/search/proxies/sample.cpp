@@ -1,5 +1,6 @@
 #include "heed/search/proxies/sample.h"
 
+#include "heed/base/hash.h"
 #include "heed/measure/words.h"
 #include "heed/train/corpus_tokens.h"
 
@@ -51,16 +52,33 @@ const ProxyInput& Sample::of(const spec::Recipe& recipe, int64_t length) {
   const std::string key = text(length, " ", recipe.model.embedding.vocabulary, " ",
                                to_json(recipe.data).dump(), to_json(recipe.training).dump());
   auto found = batches_.find(key);
-  if (found == batches_.end())
+  if (found == batches_.end()) {
     found = batches_
                 .emplace(key, settings_.data.empty() ? drawn_batch(recipe.model, settings_.sequences, length)
                                                      : text_batch(recipe, settings_, length, cache_))
                 .first;
+    found->second.tick = tick_;
+  }
   return found->second;
+}
+
+Json Sample::identity(const spec::Recipe& recipe) {
+  Json all = heed::to_json(settings_);
+  if (settings_.data.empty()) return all;
+  const auto [hash, is_new] = text_hashes_.try_emplace(recipe.data.reader);
+  if (is_new) {
+    const data::Corpus corpus = data::open_corpus(settings_.data, recipe.data.reader);
+    for (const data::Split split : data::kSplits) {
+      if (corpus.has(split)) hash->second = hash_bytes(hash_name(corpus.part(split).hash()), hash->second);
+    }
+  }
+  all["data"] = hash_name(hash->second);
+  return all;
 }
 
 double Sample::score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length) {
   check(proxy);
+  tick_();
   if (!proxy.runs) return proxy.score(recipe.model, {1, length});
   const ProxyInput& batch = of(recipe, length);
   if (proxy.needs_text) check_comparable(batch);
