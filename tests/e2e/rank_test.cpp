@@ -183,6 +183,21 @@ TEST_F(Verbs, RankTrainsModelsOfASpace) {
   refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,[],3\n"), 2, "bad.csv: line 2: spec");
 }
 
+// With one vocabulary models are ranked by perplexity, whatever the words; with two by their losses per byte.
+TEST_F(Verbs, RankComparesVocabulariesWhereWordsAreKnown) {
+  const auto command = [&](const std::string& vocabularies, const std::string& name) {
+    return "rank --space " +
+           space({{"genes.width", "[8, 16]"},
+                  {"genes.vocabulary", vocabularies},
+                  {"data.tokenizer", "\"words\""}},
+                 name + ".toml") +
+           " --models 4 --max-steps 5 --data " + text() + " -o " + path(name);
+  };
+  EXPECT_EQ(heed(command("[6]", "one")).code, 0);
+  refuses(command("[6, 8]", "two"), 2, "of the tokens are unknown words");
+  EXPECT_EQ(heed(command("[20, 30]", "known")).code, 0);
+}
+
 TEST_F(Verbs, RankRefuses) {
   refuses("rank", 2, "give a table of trained models with --table FILE.csv");
   refuses("rank --table " + file("t.csv", kTable) + " --batch 0", 2, "--batch is 0; it must be positive");
