@@ -41,7 +41,8 @@ class Rank : public Verb {
     declare_genes(flags, genes_);
     flags.option("models", models_, "with --space: how many, 20 if not given");
     flags.path("o,out", out_,
-               "folder for ranking.json, and with --space for the models; the same command resumes");
+               "folder for ranking.json, the scores of models, and with --space the models; the same command "
+               "resumes");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
     flags.option("proxy", names_,
