@@ -104,17 +104,16 @@ class Rank : public Verb {
   }
 
   static void warn(const std::vector<size_t>& models) {
-    std::string few;
-    for (size_t i = 0; i < models.size(); ++i) {
-      if (models[i] > 0 && models[i] < search::kFewModels)
-        few += text(few.empty() ? "" : ", ", models[i], " in the best ", search::kPercents[i], "%");
+    for (size_t i = models.size(); i-- > 0;) {
+      if (models[i] == 0 || models[i] >= search::kFewModels) continue;
+      std::fprintf(
+          stderr,
+          "warning: coefficients up to the best %lld%% (%s) are of fewer than %zu models, and mostly "
+          "chance; go by the 95%% intervals, or train more models\n",
+          static_cast<long long>(search::kPercents[i]),
+          format_plural(static_cast<int64_t>(models[i]), "model").c_str(), search::kFewModels);
+      return;
     }
-    if (few.empty()) return;
-    std::fprintf(
-        stderr,
-        "warning: few models: %s. With fewer than %zu a coefficient is mostly chance; go by the 95%% "
-        "intervals, or train more models\n",
-        few.c_str(), search::kFewModels);
   }
 
   // A folder of another kind, or in use, is refused. More models, other scores and other texts are allowed:

@@ -33,8 +33,8 @@ test("coefficients have their interval and a warning for few models", () => {
   assert.equal(with_interval(null, undefined), "–");
   const models = Array.from({ length: 100 }, (_, place) => ({ id: `m${place}`, perplexity: 9, latency_ms: null, arch: "sf", total: 1 }));
   const ranking = { models, percents: [10, 20, 100], proxies: [] };
-  assert.match(few_models(ranking), /^Few models: 10 in the best 10 %, 20 in the best 20 %\. With fewer than 30 /);
-  assert.match(few_models({ ...ranking, models_by_percent: [10, 20, 100], few_models: 15 }), /^Few models: 10 in the best 10 %\. With fewer than 15 /);
+  assert.match(few_models(ranking), /^Coefficients up to the best 20 % \(20 models\) are of fewer than 30 models/);
+  assert.match(few_models({ ...ranking, models_by_percent: [10, 20, 100], few_models: 15 }), /^Coefficients up to the best 10 % \(10 models\) are of fewer than 15 models/);
   assert.equal(few_models({ ...ranking, percents: [100] }), "");
   assert.equal(few_models({ ...ranking, models: [] }), "");
 });

@@ -18,8 +18,8 @@ const few_of_earlier_versions = 30;
 // What to be careful with; empty if there are models enough for each coefficient.
 export function few_models(ranking: Ranking): string {
   const few = ranking.few_models ?? few_of_earlier_versions;
-  const places = ranking.percents.map((_, place) => place).filter((place) => models_at(ranking, place) > 0 && models_at(ranking, place) < few);
-  if (places.length === 0) return "";
-  const parts = places.map((place) => `${models_at(ranking, place)} in the best ${ranking.percents[place]} %`);
-  return `Few models: ${parts.join(", ")}. With fewer than ${few} a coefficient is mostly chance: go by the 95 % intervals, or train more models.`;
+  const last = ranking.percents.map((_, place) => place).filter((place) => models_at(ranking, place) > 0 && models_at(ranking, place) < few).at(-1);
+  if (last === undefined) return "";
+  const models = models_at(ranking, last);
+  return `Coefficients up to the best ${ranking.percents[last]} % (${models} ${models === 1 ? "model" : "models"}) are of fewer than ${few} models, and mostly chance: go by the 95 % intervals, or train more models.`;
 }
