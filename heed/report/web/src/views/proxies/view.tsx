@@ -91,8 +91,8 @@ function ByPercent({ ranking, name, values, intervals, testid, low }: ByPercentP
   return (
     <>
       <Chart option={option} height={300} label={`${name} by share of the best models, a line per score`} testid={testid} />
-      <Coefficients ranking={ranking} values={values} intervals={intervals} testid={`${testid}-table`} label={`${name}, with intervals of 95 % of bootstrap samples`} />
       <Legend entries={ranking.proxies.map((proxy, place) => ({ colour: turn(colours.series, place), mark: symbol_marks[turn(symbols, place)]!, text: proxy.name }))} />
+      <Coefficients ranking={ranking} values={values} intervals={intervals} testid={`${testid}-table`} label={`${name}, with intervals of 95 % of bootstrap samples`} />
     </>
   );
 }
