@@ -85,6 +85,13 @@ std::string format_count(double count) {
   return count == std::floor(count) ? text(count) : text(std::round(10 * count) / 10);
 }
 
+std::string format_score(double score) {
+  if (std::abs(score) >= 1000) return format_count(score);
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%.4g", score);
+  return digits;
+}
+
 std::string format_seconds(double seconds) {
   if (seconds <= 0) return "0 s";
   if (seconds < 1e-3) return with_unit(seconds * 1e6, "us");

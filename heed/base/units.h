@@ -8,6 +8,7 @@ namespace heed {
 
 std::string format_bytes(int64_t bytes);     // 1536 -> "1.5 KiB"
 std::string format_count(double count);      // 12443980 -> "12.4 M"
+std::string format_score(double score);      // as a count from 1000 on, else 4 digits: -2.14159 -> "-2.142"
 std::string format_seconds(double seconds);  // 0.0123 -> "12.3 ms", 4000 -> "1 h 06 min"
 
 std::string format_plural(int64_t count,

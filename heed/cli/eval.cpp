@@ -7,6 +7,7 @@
 #include "heed/base/clock.h"
 #include "heed/base/files.h"
 #include "heed/base/units.h"
+#include "heed/cli/loss_units.h"
 #include "heed/cli/progress_line.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/cli/subject.h"
@@ -111,9 +112,9 @@ class Eval : public Verb {
 
   void report(const spec::Recipe& recipe, const spec::EvaluationSpec& protocol,
               const data::TokenStream& stream, const train::Score& score, double seconds) const {
-    const double bytes = static_cast<double>(stream.text_bytes()) / static_cast<double>(stream.size());
-    const double bits_per_byte = score.bits_per_token() / bytes;
+    const data::TextCounts& counts = stream.counts();
     if (json_) {
+      const auto bits_per_byte = counts.bits_per_byte(score.mean());
       const Json json = {{"model", name_},
                          {"part", part_},
                          {"protocol", to_json(protocol)},
@@ -121,16 +122,17 @@ class Eval : public Verb {
                          {"nats_per_token", score.mean()},
                          {"perplexity", score.perplexity()},
                          {"bits_per_token", score.bits_per_token()},
-                         {"bits_per_byte", bits_per_byte},
+                         {"bits_per_byte", bits_per_byte ? Json(*bits_per_byte) : Json()},
+                         {"unknown_share", counts.unknown_share()},
                          {"seconds", seconds}};
       std::printf("%s\n", json.dump(2).c_str());
       return;
     }
     const bool bits = train::counts_bits(recipe.data);
-    std::printf("%s on the %s part: %s %.4f, %.4f nats per token, %.4f bits per byte over %lld tokens\n",
-                name_.c_str(), part_.c_str(), bits ? "bpc" : "perplexity",
-                bits ? score.bits_per_token() : score.perplexity(), score.mean(), bits_per_byte,
-                static_cast<long long>(score.tokens));
+    std::printf("%s on the %s part: %s %.4f, %.4f nats per token, %s over %lld tokens\n", name_.c_str(),
+                part_.c_str(), bits ? "bpc" : "perplexity",
+                bits ? score.bits_per_token() : score.perplexity(), score.mean(),
+                format_bits_per_byte(score.mean(), counts, 4).c_str(), static_cast<long long>(score.tokens));
     std::printf("  protocol: %s; %s tokens per second\n", train::describe(protocol).c_str(),
                 format_count(static_cast<double>(score.tokens) / seconds).c_str());
     if (!per_token_.empty()) std::printf("  the loss of each token: %s\n", per_token_.c_str());

@@ -7,9 +7,12 @@
 #include <sstream>
 
 #include "heed/base/files.h"
+#include "heed/base/units.h"
 #include "heed/cli/genes_flag.h"
 #include "heed/cli/run_record.h"
 #include "heed/cli/settings_flags.h"
+#include "heed/cli/stop_signals.h"
+#include "heed/cli/terminal_observer.h"
 #include "heed/cli/training_models.h"
 #include "heed/search/ranking.h"
 #include "heed/search/trained_models.h"
@@ -22,6 +25,14 @@ namespace {
 
 constexpr size_t kShownMismatches = 5;
 
+// Progress of scores that run models.
+class Scoring : public TerminalObserver<train::ResumableObserver> {
+ public:
+  void scoring(const std::string& proxy, const search::ScoringProgress& p) {
+    line_.count("scoring by " + proxy, p.done, p.all, "models", p.share);
+  }
+};
+
 class Rank : public Verb {
  public:
   void declare(Flags& flags) override {
@@ -30,7 +41,8 @@ class Rank : public Verb {
     declare_genes(flags, genes_);
     flags.option("models", models_, "with --space: how many, 20 if not given");
     flags.path("o,out", out_,
-               "folder for ranking.json, and with --space for the models; the same command resumes");
+               "folder for ranking.json, the scores of models, and with --space the models; the same command "
+               "resumes");
     flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
     flags.option("seed", seed_, "with --space: which models");
     flags.option("proxy", names_,
@@ -57,18 +69,53 @@ class Rank : public Verb {
     if (!names_.empty() && without_perplexity(rows) == static_cast<int64_t>(rows.size()))
       throw usage_error("rank: ", table_, " has no perplexity (valid_ppl) to rank by");
     const auto wrong = search::mismatches(rows);
-    std::vector<search::Ranking> rankings;
-    std::optional<TemporaryFolder> temporary;
-    if (out_.empty()) temporary.emplace();
-    search::Sample sample(settings, temporary ? temporary->path() : std::filesystem::path(out_) / "cache");
-    for (const search::Proxy& proxy : proxies) sample.check(proxy);
-    for (const search::Proxy& proxy : proxies) rankings.push_back(search::rank(rows, proxy, sample));
+    const std::vector<search::Ranking> rankings = ranked(rows, proxies, settings);
     if (!out_.empty())
       store::write_json_object(std::filesystem::path(out_) / "ranking.json", search::to_json(rows, rankings));
     json_ ? print_json(rows, wrong, rankings) : print(rows, wrong, rankings);
+    warn(search::models_by_percent(rows));
   }
 
  private:
+  std::vector<search::Ranking> ranked(const std::vector<search::TableRow>& rows,
+                                      const std::vector<search::Proxy>& proxies,
+                                      const search::SampleSettings& settings) const {
+    std::optional<TemporaryFolder> temporary;
+    if (out_.empty()) temporary.emplace();
+    const std::filesystem::path folder = temporary ? temporary->path() : std::filesystem::path(out_);
+    std::optional<StopSignals> signals;
+    if (std::ranges::any_of(proxies, &search::Proxy::runs)) signals.emplace();
+    Scoring observer;
+    search::Sample sample(settings, folder / "cache", [&] {
+      if (!out_.empty()) return observer.check_stop();
+      if (observer.stop())
+        throw interrupted_error("interrupted; with -o FOLDER scores are kept, and the same command resumes");
+    });
+    for (const search::Proxy& proxy : proxies) sample.check(proxy);
+    search::ScoreLog log(folder);
+    std::vector<search::Ranking> rankings;
+    for (const search::Proxy& proxy : proxies) {
+      const auto progress = [&](const search::ScoringProgress& p) { observer.scoring(proxy.name, p); };
+      rankings.push_back(search::rank(rows, proxy.name,
+                                      proxy.runs ? search::score_models(rows, proxy, sample, log, progress)
+                                                 : search::count_models(rows, proxy)));
+    }
+    return rankings;
+  }
+
+  static void warn(const std::vector<size_t>& models) {
+    for (size_t i = models.size(); i-- > 0;) {
+      if (models[i] == 0 || models[i] >= search::kFewModels) continue;
+      std::fprintf(
+          stderr,
+          "warning: coefficients up to the best %lld%% (%s) are of fewer than %zu models, and mostly "
+          "chance; go by the 95%% intervals, or train more models\n",
+          static_cast<long long>(search::kPercents[i]),
+          format_plural(static_cast<int64_t>(models[i]), "model").c_str(), search::kFewModels);
+      return;
+    }
+  }
+
   // A folder of another kind, or in use, is refused. More models, other scores and other texts are allowed:
   // trained models check those themselves.
   void open_folder(const Json& ranking) {
@@ -124,29 +171,51 @@ class Rank : public Verb {
 
   static Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-  static Json by_percent(const std::vector<double>& values) {
+  static Json by_percent(const std::vector<search::Coefficient>& coefficients) {
     Json json = Json::object();
-    for (size_t i = 0; i < values.size(); ++i) json[text(search::kPercents[i])] = number(values[i]);
+    for (size_t i = 0; i < coefficients.size(); ++i)
+      json[text(search::kPercents[i])] = number(coefficients[i].value);
+    return json;
+  }
+
+  static Json intervals_by_percent(const std::vector<search::Coefficient>& coefficients) {
+    Json json = Json::object();
+    for (size_t i = 0; i < coefficients.size(); ++i) {
+      const search::Interval& interval = coefficients[i].interval;
+      json[text(search::kPercents[i])] = {number(interval.low), number(interval.high)};
+    }
     return json;
   }
 
   static void print_json(const std::vector<search::TableRow>& rows,
                          const std::vector<search::Mismatch>& wrong,
                          const std::vector<search::Ranking>& rankings) {
+    const std::vector<size_t> models = search::models_by_percent(rows);
     Json json = {{"rows", rows.size()},
                  {"without_perplexity", without_perplexity(rows)},
+                 {"models", Json::object()},
+                 {"few_models", search::kFewModels},
                  {"count_mismatches", wrong.size()},
                  {"mismatches", Json::array()},
                  {"proxies", Json::object()}};
     for (const auto& m : wrong)
       json["mismatches"].push_back(
           {{"id", m.id}, {"column", m.column}, {"stated", m.stated}, {"counted", m.counted}});
+    for (size_t i = 0; i < models.size(); ++i) json["models"][text(search::kPercents[i])] = models[i];
     for (const search::Ranking& r : rankings) {
-      json["proxies"][r.proxy] = {{"spearman", number(r.spearman)},
-                                  {"spearman_top", by_percent(r.spearman_top)},
-                                  {"common_ratio", by_percent(r.common_ratio)},
-                                  {"d_avg", r.distance ? number(*r.distance) : Json()},
-                                  {"seconds", r.seconds}};
+      Json& one = json["proxies"][r.proxy];
+      one = {{"spearman", number(r.spearman)},
+             {"spearman_top", by_percent(r.spearman_top)},
+             {"spearman_intervals", intervals_by_percent(r.spearman_top)},
+             {"common_ratio", by_percent(r.common_ratio)},
+             {"common_ratio_intervals", intervals_by_percent(r.common_ratio)},
+             {"d_avg", r.distance ? number(*r.distance) : Json()},
+             {"seconds", r.seconds}};
+      if (&r == &rankings.front()) continue;
+      const auto difference = search::difference(rows, r, rankings.front());
+      one["difference"] = {{"from", rankings.front().proxy},
+                           {"spearman_top", by_percent(difference)},
+                           {"spearman_intervals", intervals_by_percent(difference)}};
     }
     std::printf("%s\n", json.dump(2).c_str());
   }
@@ -165,8 +234,17 @@ class Rank : public Verb {
                     static_cast<long long>(wrong[i].stated), static_cast<long long>(wrong[i].counted));
       if (wrong.size() > kShownMismatches) std::printf("  ... --json lists all\n");
     }
-    print_table("Spearman's coefficient inside the best", rankings, &search::Ranking::spearman_top);
-    print_table("common ratio of the best", rankings, &search::Ranking::common_ratio);
+    const std::vector<size_t> models = search::models_by_percent(rows);
+    begin_table("Spearman's coefficient inside the best", models);
+    for (const search::Ranking& r : rankings) print_coefficients(r.proxy, r.spearman_top);
+    begin_table("common ratio of the best", models);
+    for (const search::Ranking& r : rankings) print_coefficients(r.proxy, r.common_ratio);
+    if (rankings.size() > 1)
+      begin_table(text("Spearman's coefficient, minus that of ", rankings[0].proxy), models);
+    for (const search::Ranking& r : rankings) {
+      if (&r != &rankings.front()) print_coefficients(r.proxy, search::difference(rows, r, rankings.front()));
+    }
+    print_best(rows, rankings);
     const auto timed = std::count_if(rows.begin(), rows.end(), [](const auto& row) { return row.latency; });
     if (timed > 0 && !rankings.empty() && !rankings[0].distance)
       std::printf("\nno distance of frontiers: %lld of %zu models have a latency\n",
@@ -178,17 +256,48 @@ class Rank : public Verb {
     }
   }
 
-  static void print_table(const char* title, const std::vector<search::Ranking>& rankings,
-                          std::vector<double> search::Ranking::*values) {
-    std::printf("\n%s\n%-18s", title, "proxy");
+  static void begin_table(const std::string& title, const std::vector<size_t>& models) {
+    std::printf("\n%s\n%-18s", title.c_str(), "proxy");
     for (const int64_t percent : search::kPercents) std::printf("%7lld%%", static_cast<long long>(percent));
+    std::printf("\n%-18s", "models");
+    for (const size_t count : models) std::printf("%8zu", count);
     std::printf("\n");
-    for (const search::Ranking& ranking : rankings) {
-      std::printf("%-18s", ranking.proxy.c_str());
-      for (const double value : ranking.*values) {
-        std::isfinite(value) ? std::printf("%8.4f", value) : std::printf("%8s", "-");
+  }
+
+  // With the 95% interval below.
+  static void print_coefficients(const std::string& proxy,
+                                 const std::vector<search::Coefficient>& coefficients) {
+    const auto row = [&](const std::string& title, const auto& value) {
+      std::printf("%-18s", title.c_str());
+      for (const search::Coefficient& one : coefficients) {
+        const double number = value(one);
+        std::isfinite(number) ? std::printf("%8.4f", number) : std::printf("%8s", "-");
       }
       std::printf("\n");
+    };
+    row(proxy, [](const search::Coefficient& one) { return one.value; });
+    row("  95% from", [](const search::Coefficient& one) { return one.interval.low; });
+    row("       to", [](const search::Coefficient& one) { return one.interval.high; });
+  }
+
+  // The model that each score chooses.
+  static void print_best(const std::vector<search::TableRow>& rows,
+                         const std::vector<search::Ranking>& rankings) {
+    std::vector<const search::TableRow*> with_perplexity;
+    for (const search::TableRow& row : rows) {
+      if (row.perplexity) with_perplexity.push_back(&row);
+    }
+    if (with_perplexity.empty()) return;
+    const auto perplexity = [](const search::TableRow* row) { return *row->perplexity; };
+    const search::TableRow& best = *std::ranges::min(with_perplexity, {}, perplexity);
+    std::printf("\nthe best model by perplexity is %s, %.2f\n", best.id.c_str(), *best.perplexity);
+    for (const search::Ranking& r : rankings) {
+      const auto known = [](double score) { return std::isnan(score) ? -INFINITY : score; };
+      const auto highest = std::ranges::max_element(r.scores, {}, known);
+      const auto at = static_cast<size_t>(highest - r.scores.begin());
+      const search::TableRow& chosen = *with_perplexity[at];
+      std::printf("%-18s chooses %s: score %s, perplexity %.2f\n", r.proxy.c_str(), chosen.id.c_str(),
+                  format_score(r.scores[at]).c_str(), *chosen.perplexity);
     }
   }
 

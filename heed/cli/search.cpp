@@ -24,7 +24,10 @@ class Observer : public TerminalObserver<search::SearchObserver> {
   void profiling(const search::ProfileProgress& p) override {
     if (p.done < p.all) line_.count("profiling this device", p.done, p.all, "timings", p.share);
   }
-  void searching(size_t evaluated) override { line_.show(text("searching: ", evaluated, " models"), false); }
+  void searching(size_t evaluated, size_t most) override {
+    if (most > 0) return line_.count("searching", evaluated, most, "models");
+    line_.show(text("searching: ", evaluated, " models"), false);
+  }
   void searching_share(double share) override {
     line_.count("searching", static_cast<size_t>(100 * share), 100, "percent", share);
   }
@@ -182,8 +185,11 @@ class Search : public Verb {
                   r.frontier);
     }
     const bool by_law = search::proxies().find(request_.proxy).by_law;
-    std::printf("%-24s %10s %10s %10s %10s %11s %10s  %s\n", "model", by_law ? "bits/byte" : "decoder",
-                "predicted", "measured", "step", "first token", "memory", "blocks");
+    if (!by_law)
+      std::printf("score: %s, %s\n", request_.proxy.c_str(),
+                  search::proxies().find(request_.proxy).meaning.c_str());
+    std::printf("%-24s %10s %10s %10s %10s %10s %11s %10s  %s\n", "model", by_law ? "bits/byte" : "score",
+                "decoder", "predicted", "measured", "step", "first token", "memory", "blocks");
     for (const auto& m : r.models) print_row(m, by_law);
     if (!r.baselines.empty()) std::printf("\n");
     for (const auto& m : r.baselines) print_row(m, by_law);
@@ -292,10 +298,10 @@ class Search : public Verb {
     for (const std::string& pick : m.picks) picks += text(picks.empty() ? " " : "+", pick.substr(0, 8));
     const std::string name = text(m.name, picks);
     const double predicted = m.predicted.cost.latency;
-    const std::string quality =
-        by_law ? bits(-m.predicted.score) : format_count(static_cast<double>(m.predicted.cost.decoder));
-    std::printf("%-24s %10s %10s %10s %10s %11s %10s  %s\n", name.c_str(), quality.c_str(),
-                predicted > 0 ? format_seconds(predicted).c_str() : "-",
+    const std::string quality = by_law ? bits(-m.predicted.score) : format_score(m.predicted.score);
+    const std::string decoder = format_count(static_cast<double>(m.predicted.cost.decoder));
+    std::printf("%-24s %10s %10s %10s %10s %10s %11s %10s  %s\n", name.c_str(), quality.c_str(),
+                decoder.c_str(), predicted > 0 ? format_seconds(predicted).c_str() : "-",
                 format_seconds(m.measured.median).c_str(), format_seconds(m.measured_step.median).c_str(),
                 format_seconds(m.first_token().median).c_str(), format_bytes(m.planned).c_str(),
                 describe_blocks(m.model).c_str());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "heed/base/hash.h"
 #include "heed/store/checkpoint.h"
 #include "heed/store/run_folder.h"
 
@@ -65,6 +66,12 @@ Subject load_trained(const std::string& name) {
 }
 
 void check_vocabulary(const Subject& subject, const data::Tokenizer& tokenizer) {
+  const std::string &expected = subject.folder->tokenizer_hash(), found = hash_name(tokenizer.hash());
+  if (!expected.empty() && found != expected)
+    throw usage_error(subject.folder->path().string(), ": the tokenizer (", tokenizer.kind(), ", ",
+                      tokenizer.size(), " tokens, hash ", found, ") is not the one that the model was ",
+                      "trained with (", subject.recipe.model.embedding.vocabulary, " tokens, hash ", expected,
+                      "); it belongs to another model: copy all three files of a model together");
   if (tokenizer.size() > subject.recipe.model.embedding.vocabulary)
     throw usage_error(subject.folder->path().string(), ": tokenizer.json has ", tokenizer.size(),
                       " tokens, the model ", subject.recipe.model.embedding.vocabulary,

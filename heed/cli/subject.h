@@ -18,7 +18,8 @@ struct Subject {
 Subject load_subject(const std::string& name);
 // The same where weights are needed. Throws for a recipe and says how to train it.
 Subject load_trained(const std::string& name);
-// Refuses a tokenizer.json with tokens that the model does not know.
+// Refuses a tokenizer other than the one that the model was trained with. Of a folder that does not say which
+// that is, it refuses one with tokens that the model does not know.
 void check_vocabulary(const Subject& subject, const data::Tokenizer& tokenizer);
 
 }  // namespace heed::cli

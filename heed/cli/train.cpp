@@ -44,12 +44,10 @@ class Observer : public TerminalObserver<train::RunObserver> {
     line_.show(line, r.step == r.steps);
   }
 
-  void evaluated(int64_t step, const train::Score& score, double bytes_per_token, bool best) override {
-    char line[200];
-    std::snprintf(line, sizeof line, "step %lld: valid %s over %lld tokens%s", static_cast<long long>(step),
-                  format_loss(score.mean(), bits_, bytes_per_token).c_str(),
-                  static_cast<long long>(score.tokens), best ? ", the best so far" : "");
-    line_.say(line);
+  void evaluated(int64_t step, const train::Score& score, const data::TextCounts& counts,
+                 bool best) override {
+    line_.say(text("step ", step, ": valid ", format_loss(score.mean(), bits_, counts), " over ",
+                   score.tokens, " tokens", best ? ", the best so far" : ""));
   }
 
  private:
@@ -128,9 +126,16 @@ class Train : public Verb {
                    {"steps_before", result.first},
                    {"seconds", result.seconds},
                    {"best_step", result.best_step},
-                   {"best_nats_per_token", nullptr}};
+                   {"best_nats_per_token", nullptr},
+                   {"best_bits_per_byte", nullptr},
+                   {"unknown_share", nullptr}};
       if (has_model()) json["model"] = out_ + "/model";
-      if (result.best_step > 0) json["best_nats_per_token"] = result.best;
+      if (result.best_step > 0) {
+        json["best_nats_per_token"] = result.best;
+        json["unknown_share"] = result.text.unknown_share();
+        if (const auto per_byte = result.text.bits_per_byte(result.best))
+          json["best_bits_per_byte"] = *per_byte;
+      }
       std::printf("%s\n", json.dump(2).c_str());
       return;
     }

@@ -21,14 +21,15 @@ namespace fs = std::filesystem;
 constexpr size_t kBlock = 1 << 20;
 constexpr uint64_t kMagic = 0x6e656b6f74646568;  // "hedtoken"
 // Also goes up when a tokenizer cuts the same text differently: files made before are made again. 2: words
-// end at all white space of Unicode.
+// end at all white space of Unicode, and unknown words are counted.
 constexpr int64_t kVersion = 2;
 
 struct Description {
   uint64_t magic = kMagic;
   int64_t version = kVersion;
   uint64_t text_hash = 0, tokenizer_hash = 0;
-  int64_t bytes_per_token = 0, tokens = 0, text_bytes = 0, slices = 0;
+  int64_t stored_width = 0, tokens = 0, text_bytes = 0, slices = 0;
+  int64_t unknown = 0;    // tokens that stand for words which the vocabulary lacks
   uint64_t checksum = 0;  // of everything before it
 
   bool operator==(const Description&) const = default;
@@ -94,6 +95,7 @@ size_t next_cut(std::string_view text, const Tokenizer& tokenizer) {
 struct Job {
   std::string_view text;
   std::vector<int32_t> tokens;
+  int64_t unknown = 0;
   std::exception_ptr error;
 };
 
@@ -104,6 +106,7 @@ void encode(std::span<Job> jobs, const Tokenizer& tokenizer) {
     job.tokens.clear();
     try {
       tokenizer.encode(job.text, job.tokens);
+      job.unknown = tokenizer.count_unknown(job.text);
     } catch (...) {
       job.error = std::current_exception();
     }
@@ -113,10 +116,10 @@ void encode(std::span<Job> jobs, const Tokenizer& tokenizer) {
   }
 }
 
-void write_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_t bytes_per_token,
+void write_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_t stored_width,
                   std::vector<uint16_t>& narrow, BlockWriter& out) {
   for (const int32_t token : tokens) HEED_ASSERT(token >= 0 && token < vocabulary);
-  if (bytes_per_token == 4) return out.write(bytes_of(tokens.data(), tokens.size()));
+  if (stored_width == 4) return out.write(bytes_of(tokens.data(), tokens.size()));
   narrow.assign(tokens.begin(), tokens.end());
   out.write(bytes_of(narrow.data(), narrow.size()));
 }
@@ -138,8 +141,9 @@ void make(const Part& part, const Tokenizer& tokenizer, Description description,
       }
       encode(std::span(jobs).first(count), tokenizer);
       for (const Job& job : std::span(jobs).first(count)) {
-        write_tokens(job.tokens, tokenizer.size(), description.bytes_per_token, narrow, out);
+        write_tokens(job.tokens, tokenizer.size(), description.stored_width, narrow, out);
         description.tokens += static_cast<int64_t>(job.tokens.size());
+        description.unknown += job.unknown;
       }
       slice.forget(begin, at);
       done += static_cast<int64_t>(at - begin);
@@ -148,7 +152,7 @@ void make(const Part& part, const Tokenizer& tokenizer, Description description,
     }
     slice_ends.push_back(description.tokens);
   }
-  const int64_t bytes = description.tokens * description.bytes_per_token;
+  const int64_t bytes = description.tokens * description.stored_width;
   out.write(std::string(static_cast<size_t>(padded(bytes) - bytes), '\0'));
   out.write(bytes_of(slice_ends.data(), slice_ends.size()));
   out.write(bytes_of(&description, 1).substr(0, offsetof(Description, checksum)));
@@ -163,7 +167,7 @@ struct Opened {
 };
 
 // Nothing if the file is missing, incomplete or does not match `expected`, in which everything is known
-// except the number of tokens.
+// except the numbers of tokens and of unknown ones among them.
 std::optional<Opened> open(const fs::path& path, Description expected) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return {};
@@ -173,9 +177,11 @@ std::optional<Opened> open(const fs::path& path, Description expected) {
   Description& found = opened.description;
   opened.file.read(size - kDescriptionSize, std::as_writable_bytes(std::span(&found, 1)));
   expected.tokens = found.tokens;
+  expected.unknown = found.unknown;
   expected.checksum = found.checksum;
   if (found != expected || found.tokens < 0 || found.tokens > size) return {};
-  const int64_t table = padded(found.tokens * found.bytes_per_token);
+  if (found.unknown < 0 || found.unknown > found.tokens) return {};
+  const int64_t table = padded(found.tokens * found.stored_width);
   if (table + found.slices * 8 + kDescriptionSize != size) return {};
   if (checksum_of(opened.file, size - static_cast<int64_t>(sizeof found.checksum)) != found.checksum)
     return {};
@@ -194,8 +200,8 @@ TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs:
     : name_(part.name), end_(tokenizer.end()) {
   Description description;
   description.text_hash = part.hash();
-  description.tokenizer_hash = hash_bytes(tokenizer.to_json().dump());
-  description.bytes_per_token = tokenizer.size() <= 65536 ? 2 : 4;
+  description.tokenizer_hash = tokenizer.hash();
+  description.stored_width = tokenizer.size() <= 65536 ? 2 : 4;
   description.text_bytes = part.bytes();
   description.slices = static_cast<int64_t>(part.slices.size());
   path_ =
@@ -215,15 +221,15 @@ TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs:
     if (!opened) throw system_error(path_.string(), ": was written, but cannot be read back");
   }
   reader_ = std::move(opened->file);
-  size_ = opened->description.tokens;
-  text_bytes_ = opened->description.text_bytes;
-  bytes_per_token_ = opened->description.bytes_per_token;
+  const Description& found = opened->description;
+  counts_ = {found.tokens, found.text_bytes, found.unknown};
+  stored_width_ = found.stored_width;
   slice_ends_ = std::move(opened->slice_ends);
 }
 
 void TokenStream::copy(int64_t begin, int64_t count, int32_t* out) const {
-  HEED_ASSERT(begin >= 0 && count >= 0 && begin + count <= size_);
-  if (bytes_per_token_ == 4) {
+  HEED_ASSERT(begin >= 0 && count >= 0 && begin + count <= size());
+  if (stored_width_ == 4) {
     reader_.read(begin * 4, std::as_writable_bytes(std::span(out, static_cast<size_t>(count))));
     return;
   }

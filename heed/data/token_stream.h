@@ -10,6 +10,7 @@
 
 #include "heed/base/file_reader.h"
 #include "heed/data/corpus.h"
+#include "heed/data/text_counts.h"
 #include "heed/data/tokenizer.h"
 
 namespace heed::data {
@@ -24,9 +25,9 @@ class TokenStream {
               const Progress& progress = {});
 
   const std::string& name() const { return name_; }  // of the part, for messages
-  int64_t size() const { return size_; }
-  int64_t text_bytes() const { return text_bytes_; }  // of the text behind the tokens
-  int32_t end() const { return end_; }                // Tokenizer::end
+  int64_t size() const { return counts_.tokens; }
+  const TextCounts& counts() const { return counts_; }
+  int32_t end() const { return end_; }  // Tokenizer::end
   // Where the tokens of each slice end; the last is size().
   std::span<const int64_t> slice_ends() const { return slice_ends_; }
   const std::filesystem::path& file() const { return path_; }
@@ -39,7 +40,8 @@ class TokenStream {
   int32_t end_;
   std::filesystem::path path_;
   FileReader reader_;
-  int64_t size_ = 0, text_bytes_ = 0, bytes_per_token_ = 0;
+  TextCounts counts_;
+  int64_t stored_width_ = 0;  // bytes of each token in the file
   std::vector<int64_t> slice_ends_;
 };
 

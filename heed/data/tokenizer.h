@@ -29,8 +29,14 @@ class Tokenizer {
   virtual size_t cut_before(std::string_view text, size_t position) const = 0;
   // The bytes of the ids, which need not be whole UTF-8 characters. Throws for an id out of range.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
+  // How many tokens of the encoded text stand for words that the vocabulary lacks, which they do not tell
+  // apart. `text` as for `encode`.
+  virtual int64_t count_unknown(std::string_view) const { return 0; }
   // What tokenizer.json holds: Hugging Face's format, readable by `load_tokenizer`.
   virtual Json to_json() const = 0;
+  // Of what to_json gives: two tokenizers with the same hash give the same ids. Folders of models keep it, so
+  // it must not change from version to version.
+  uint64_t hash() const;
   // The id that ends a line or a document; -1 where the vocabulary has none.
   virtual int32_t end() const { return -1; }
   // Whether each line is a text of its own, as in One Billion Word, so that training may shuffle them.

@@ -1,5 +1,6 @@
 // The list of tokenizers.
 #include "heed/base/files.h"
+#include "heed/base/hash.h"
 #include "heed/base/json.h"
 #include "heed/data/bpe_files.h"
 #include "heed/data/bpe_tokenizer.h"
@@ -30,6 +31,8 @@ void refuse_newline(const TokenizerSpec& spec) {
     throw usage_error(spec.kind, ": newline '", spec.newline,
                       "' was asked for, but it is a setting of characters only");
 }
+
+uint64_t Tokenizer::hash() const { return hash_bytes(to_json().dump()); }
 
 size_t Tokenizer::index_of(int32_t id) const {
   if (id < 0 || id >= size())

@@ -103,6 +103,13 @@ class WordTokenizer : public Tokenizer {
     });
   }
 
+  int64_t count_unknown(std::string_view text) const override {
+    int64_t count = 0;
+    walk(
+        text, [&](std::string_view found) { count += words_.find(found) < 0; }, [](int64_t) {});
+    return count;
+  }
+
   size_t cut_before(std::string_view text, size_t position) const override {
     if (position >= text.size()) return text.size();
     const auto begins_line = [&](size_t at) {

@@ -43,7 +43,7 @@ class Search {
         folder_(request.folder, store::RunKind::kSearch, config_of(request, settings_), request.record,
                 {.upgrade = upgraded_config}),
         records_(request.folder),
-        sample_(request.sample, request.folder / "cache"),
+        sample_(request.sample, request.folder / "cache", [this] { observer_.check_stop(); }),
         database_(request.profile),
         profile_(database_, measure::this_device()),
         costs_(space_, profile_),
@@ -53,7 +53,7 @@ class Search {
     begin([&] {
       check_request(request_);
       if (!proxy_.by_law) sample_.check(proxy_);
-      if (trains_finalists(request_))
+      if (trains_finalists(request_) || request_.compare > 0)
         leave_out_vocabularies(request_.space, request_.sample.data, finalists_folder(request_.folder),
                                [&](const std::string& sentence) { observer_.note(sentence); });
     });
@@ -274,15 +274,17 @@ class Search {
 
   void evaluate_all() {
     const auto strategy = strategy_.make(problem(), settings_);
-    for (;;) {
+    const auto most = static_cast<size_t>(strategy->most());
+    for (size_t evaluated = 0;;) {  // a candidate may be proposed again
       observer_.check_stop();
       std::vector<Evaluated> batch;
       for (const spec::Candidate& candidate : strategy->propose()) {
         batch.push_back(evaluate(candidate));
+        ++evaluated;
         // Expensive evaluations are recorded at once, the others per batch.
         if (!request_.measure_all && !proxy_.runs) continue;
         record({batch.back()});
-        observer_.searching(all_.size() + batch.size());
+        observer_.searching(evaluated, most);
         observer_.check_stop();
       }
       if (batch.empty()) break;
@@ -291,7 +293,7 @@ class Search {
       for (Evaluated& e : batch) {
         if (seen_.insert(space_.key_of(e.candidate)).second) all_.push_back(std::move(e));
       }
-      observer_.searching(all_.size());
+      observer_.searching(evaluated, most);
     }
     result_.evaluated = all_.size();
     if (all_.empty())

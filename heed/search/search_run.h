@@ -13,7 +13,8 @@ namespace heed::search {
 class SearchObserver : public ShortTrainingObserver {
  public:
   virtual void profiling(const ProfileProgress& progress) = 0;
-  virtual void searching(size_t evaluated) = 0;
+  // most: candidates that the strategy may propose; 0 if it does not know.
+  virtual void searching(size_t evaluated, size_t most) = 0;
   virtual void searching_share(double share) = 0;  // of a proposal that takes long
   virtual void measuring(size_t done, size_t all) = 0;
 };

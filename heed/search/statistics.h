@@ -21,8 +21,11 @@ double spearman_of_best(std::span<const double> perplexity, std::span<const doub
 // Of the best `percent` by perplexity, the share that is also among as many of the highest scores.
 double common_ratio(std::span<const double> perplexity, std::span<const double> score, int64_t percent);
 
+// With fewer models a coefficient is mostly chance: the interval around 0.6 of 30 models is 0.3 to 0.8.
+inline constexpr size_t kFewModels = 30;
+
 // The middle 95% of a statistic over samples of `count` things, drawn with replacement: the bootstrap
-// interval.
+// interval. NaN where every sample's value is.
 struct Interval {
   double low = 0, high = 0;
 };

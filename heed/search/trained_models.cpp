@@ -47,9 +47,14 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, ShortTra
     models.back().recipe.name = name;
     models.back().work = static_cast<double>(model::count_parameters(models.back().recipe.model).total);
   }
+  const bool per_byte = request.space.vocabulary.size() > 1;
+  std::set<int64_t> checked;
+  for (const ShortTraining& model : models) {
+    if (per_byte && checked.insert(model.recipe.data.vocabulary).second)
+      check_comparable(model.recipe, request.data, request.folder);
+  }
   train_shortly(models, request.data, request.folder, request.record, {}, observer);
 
-  const bool per_byte = request.space.vocabulary.size() > 1;
   std::vector<TableRow> rows;
   std::vector<std::string> settings = {"arch", "width", "embedding_width", "division", "vocabulary"};
   for (const spec::Size& size : spec::sizes()) settings.push_back(size.name);
@@ -63,7 +68,7 @@ std::vector<TableRow> train_models(const TrainedModelsRequest& request, ShortTra
     row.length = request.space.length;
     if (!model.moments.empty()) {
       const double bits = std::ranges::min(model.moments, {}, &Moment::bits_per_byte).bits_per_byte;
-      row.perplexity = std::exp2(per_byte ? bits : bits * model.bytes_per_token);
+      row.perplexity = std::exp2(per_byte ? bits : bits * model.text.bytes_per_token());
     }
     const Json spec = to_json(row.recipe.model);
     csv += csv_cell(row.id);

@@ -9,9 +9,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-spec::Recipe read_config(const fs::path& path) {
-  const Json config = read_json_object(path / "config.json");
-  const std::string what = (path / "config.json").string();
+// Beside "heed", whose keys are those of recipes.
+constexpr const char* kTokenizerHash = "heed_tokenizer_hash";
+
+spec::Recipe read_recipe(const fs::path& file) {
+  const Json config = read_json_object(file);
+  const std::string what = file.string();
   if (config.contains("heed")) return spec::read_recipe(config.at("heed"), what);
   const Json type = config.value("model_type", Json());
   if (type != "gpt2")
@@ -24,28 +27,39 @@ spec::Recipe read_config(const fs::path& path) {
   return recipe;
 }
 
+std::string read_tokenizer_hash(const fs::path& file) {
+  const Json hash = read_json_object(file).value(kTokenizerHash, Json(""));
+  if (!hash.is_string())
+    throw damaged_error(file.string(), ": ", kTokenizerHash, " is ", hash.dump(), " and not a string");
+  return hash;
+}
+
 }  // namespace
 
 bool is_model_folder(const fs::path& path) { return fs::is_regular_file(path / "config.json"); }
 
-ModelFolder::ModelFolder(const fs::path& path, const fs::path& settings, spec::Recipe recipe, bool gpt2_names)
+ModelFolder::ModelFolder(const fs::path& path, const fs::path& settings, spec::Recipe recipe,
+                         std::string tokenizer_hash, bool gpt2_names)
     : path_(path),
       settings_(settings),
       recipe_(std::move(recipe)),
+      tokenizer_hash_(std::move(tokenizer_hash)),
       gpt2_names_(gpt2_names),
       file_(path / "model.safetensors") {
   recipe_.name = path.filename().empty() ? path.parent_path().filename() : path.filename();
 }
 
-ModelFolder::ModelFolder(const fs::path& path) : ModelFolder(path, path, read_config(path), false) {
+ModelFolder::ModelFolder(const fs::path& path)
+    : ModelFolder(path, path, read_recipe(path / "config.json"), read_tokenizer_hash(path / "config.json"),
+                  false) {
   gpt2_names_ = is_plain_gpt2(recipe_.model);
 }
 
 ModelFolder ModelFolder::of_checkpoint(const fs::path& checkpoint) {
-  const fs::path run = fs::absolute(checkpoint).parent_path().parent_path();
-  return ModelFolder(checkpoint, run,
-                     spec::read_recipe(read_json_object(run / "config.json"), (run / "config.json").string()),
-                     false);
+  const fs::path run = fs::absolute(checkpoint).parent_path().parent_path(), config = run / "config.json";
+  const Json text = read_json_object(run / "run.json").value("data", Json::object());
+  return ModelFolder(checkpoint, run, spec::read_recipe(read_json_object(config), config.string()),
+                     text.value(kTokenizerHash, ""), false);
 }
 
 void ModelFolder::read(const std::string& name, const Tensor& into) const {
@@ -70,10 +84,11 @@ void ModelFolder::read(const std::string& name, const Tensor& into) const {
 }
 
 void save_model_folder(const fs::path& path, const spec::Recipe& recipe, const Tensors& weights,
-                       const Json& tokenizer, DType dtype) {
+                       const Json& tokenizer, const std::string& tokenizer_hash, DType dtype) {
   const bool gpt2 = is_plain_gpt2(recipe.model);
   Json config = gpt2 ? gpt2_config(recipe.model, dtype) : Json{{"model_type", "heed"}};
   config["heed"] = to_json(recipe);
+  config[kTokenizerHash] = tokenizer_hash;
   Tensors named;
   for (const auto& [name, tensor] : weights) named[gpt2 ? "transformer." + gpt2_name(name) : name] = tensor;
   Unfinished folder(path);

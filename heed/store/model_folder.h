@@ -1,6 +1,7 @@
 // A model on disk, in the layout of Hugging Face's tools:
 //
-//   config.json         their keys where they can express the model; all of heed's settings under "heed"
+//   config.json         their keys where they can express the model; all of heed's settings under "heed", and
+//                       the hash of the tokenizer
 //   model.safetensors   the weights
 //   tokenizer.json      the vocabulary
 //
@@ -23,16 +24,20 @@ class ModelFolder {
   // Of the folder with config.json and tokenizer.json.
   const std::filesystem::path& tokenizer_path() const { return settings_; }
   const spec::Recipe& recipe() const { return recipe_; }
+  // Of the tokenizer that the model was trained with, as `save_model_folder` got it. "" in folders of earlier
+  // versions and of other programs.
+  const std::string& tokenizer_hash() const { return tokenizer_hash_; }
   // Fills the weight of that name (heed's), from any floating point type in the file. Throws if the
   // shape differs.
   void read(const std::string& name, const Tensor& into) const;
 
  private:
   ModelFolder(const std::filesystem::path& path, const std::filesystem::path& settings, spec::Recipe recipe,
-              bool gpt2_names);
+              std::string tokenizer_hash, bool gpt2_names);
 
   std::filesystem::path path_, settings_;
   spec::Recipe recipe_;
+  std::string tokenizer_hash_;
   bool gpt2_names_;
   Safetensors file_;
 };
@@ -40,9 +45,10 @@ class ModelFolder {
 // Whether there is a config.json at that path.
 bool is_model_folder(const std::filesystem::path& path);
 
-// Written under a temporary name, then renamed; an existing model is replaced. `dtype` is the floating point
-// type of the weights in the file.
+// Written under a temporary name, then renamed; an existing model is replaced. `tokenizer` is the content of
+// tokenizer.json, `tokenizer_hash` tells whether it is the same (hash_name of data::Tokenizer::hash). `dtype`
+// is the floating point type of the weights in the file.
 void save_model_folder(const std::filesystem::path& path, const spec::Recipe& recipe, const Tensors& weights,
-                       const Json& tokenizer, DType dtype = DType::kF32);
+                       const Json& tokenizer, const std::string& tokenizer_hash, DType dtype = DType::kF32);
 
 }  // namespace heed::store

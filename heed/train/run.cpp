@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "heed/base/clock.h"
+#include "heed/base/hash.h"
 #include "heed/base/units.h"
 #include "heed/store/json_file.h"
 #include "heed/store/model_folder.h"
@@ -270,7 +271,7 @@ class Run {
     } else {
       ++progress_.without_best;
     }
-    observer_.evaluated(progress_.step, score, bytes_per_token(), best);
+    observer_.evaluated(progress_.step, score, valid_text(), best);
     if (best && request_.sample) sample();
     log_evaluation(score, best);
     evaluated_ = progress_.step;
@@ -293,7 +294,7 @@ class Run {
       if (!first) fs::rename(model_folder(), aside());
       save_model();
     }
-    observer_.evaluated(progress_.step, score, bytes_per_token(), best);
+    observer_.evaluated(progress_.step, score, valid_text(), best);
     log_evaluation(score, best, {{kAtStop, true}});
   }
 
@@ -324,9 +325,7 @@ class Run {
     }
   }
 
-  double bytes_per_token() const {
-    return valid_ ? static_cast<double>(valid_->text_bytes()) / static_cast<double>(valid_->size()) : 0;
-  }
+  data::TextCounts valid_text() const { return valid_ ? valid_->counts() : data::TextCounts(); }
 
   bool is_patient() const {
     return recipe_.training.patience == 0 || progress_.without_best < recipe_.training.patience;
@@ -342,13 +341,14 @@ class Run {
 
   void save_model() {
     text_.folder().check_in_place();
-    store::save_model_folder(model_folder(), recipe_, parameters(), text_.tokens().tokenizer->to_json(),
-                             request_.save_dtype);
+    const data::Tokenizer& tokenizer = *text_.tokens().tokenizer;
+    store::save_model_folder(model_folder(), recipe_, parameters(), tokenizer.to_json(),
+                             hash_name(tokenizer.hash()), request_.save_dtype);
   }
 
   RunResult result(bool finished, int64_t first, const RunClock& clock) const {
-    return {first,           progress_.step,   finished, progress_.best, progress_.best_step,
-            clock.seconds(), bytes_per_token()};
+    return {first,           progress_.step, finished, progress_.best, progress_.best_step,
+            clock.seconds(), valid_text()};
   }
 
   const RunRequest& request_;

@@ -46,7 +46,7 @@ class RunObserver : public ResumableObserver {
   // Once the text is open, with the vocabulary that it has, before memory is taken. May throw.
   virtual void begins(const spec::Recipe&) {}
   virtual void step(const StepReport& report) = 0;
-  virtual void evaluated(int64_t step, const Score& score, double bytes_per_token, bool best) = 0;
+  virtual void evaluated(int64_t step, const Score& score, const data::TextCounts& text, bool best) = 0;
 };
 
 struct RunResult {
@@ -55,7 +55,7 @@ struct RunResult {
   double best = 0;              // metric that decides, on the valid part; 0 if there is none
   int64_t best_step = 0;
   double seconds = 0;          // of this call
-  double bytes_per_token = 0;  // of the valid part; 0 if there is none
+  data::TextCounts text = {};  // the valid part
 };
 
 // Whether a loss per token is shown in bits: symbols are bytes or characters.

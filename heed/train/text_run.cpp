@@ -1,5 +1,6 @@
 #include "heed/train/text_run.h"
 
+#include "heed/base/hash.h"
 #include "heed/store/json_file.h"
 #include "heed/train/tasks.h"
 
@@ -8,11 +9,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kTokenizerHash = "tokenizer_hash";
+
 // What run.json says about the text, as "data".
 Json text_record(const CorpusTokens& tokens, const fs::path& data) {
   Json record = {{"path", fs::absolute(data).string()},
                  {"reader", tokens.corpus.reader()},
-                 {"tokenizer", std::string(tokens.tokenizer->kind())}};
+                 {"tokenizer", std::string(tokens.tokenizer->kind())},
+                 {kTokenizerHash, hash_name(tokens.tokenizer->hash())}};
   for (data::Split split : data::kSplits) {
     if (tokens.corpus.has(split))
       record["hash"][enum_name(split)] = text(std::hex, tokens.corpus.part(split).hash());
@@ -61,9 +65,15 @@ void TextRun::check_text(const Json& record) const {
   const Json before = folder_->record().value("data", Json());
   if (!before.is_object())
     throw damaged_error(path_.string(), ": run.json does not say what the text is; is it damaged?");
-  if (before.value("hash", Json()) == record.value("hash", Json())) return;
-  throw usage_error(path_.string(), ": this run was begun with another text (",
-                    before.value("path", Json()).dump(), "); use another folder, or the same text");
+  if (before.value("hash", Json()) != record.value("hash", Json()))
+    throw usage_error(path_.string(), ": this run was begun with another text (",
+                      before.value("path", Json()).dump(), "); use another folder, or the same text");
+  // Runs of earlier versions do not say it.
+  if (before.contains(kTokenizerHash) && before[kTokenizerHash] != record[kTokenizerHash])
+    throw usage_error(path_.string(),
+                      ": its tokenizer.json is not the one that this run was begun with (hash ",
+                      record[kTokenizerHash].dump(), ", and ", before[kTokenizerHash].dump(),
+                      " then); put that back, or use another folder");
 }
 
 }  // namespace heed::train

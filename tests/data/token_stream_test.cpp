@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -56,7 +57,7 @@ TEST(TokenStream, EqualsTheTokensOfTheWholeText) {
     for (const Tokenizer* tokenizer : std::vector<const Tokenizer*>{&small, &limit, &large, &words}) {
       const TokenStream stream(part, *tokenizer, folder.path() / "cache/deep");
       EXPECT_EQ(tokens_of(stream), expected(part, *tokenizer)) << text.size() << " " << tokenizer->size();
-      EXPECT_EQ(stream.text_bytes(), static_cast<int64_t>(text.size()));
+      EXPECT_EQ(stream.counts().bytes, static_cast<int64_t>(text.size()));
       EXPECT_EQ(stream.end(), tokenizer->end());
       EXPECT_EQ(stream.name(), part.name);
       const auto bytes = static_cast<int64_t>(fs::file_size(stream.file()));
@@ -162,10 +163,11 @@ TEST(TokenStream, EveryDamageIsFoundAndMended) {
   bad.push_back(good + "x");
   bad.push_back(good + good);
   bad.push_back(std::string(good.size(), '\0'));
-  // What stands behind the tokens changed by somebody who knows the checksum.
-  const size_t checked = good.size() - sizeof(uint64_t),
-               behind_tokens = checked - 8 * sizeof(int64_t) - sizeof(int64_t);
-  for (size_t bit = 8 * behind_tokens; bit < 8 * checked; ++bit) {
+  // What stands behind the tokens changed by somebody who knows the checksum; only the number of unknown
+  // words does not follow from the rest.
+  const size_t checked = good.size() - sizeof(uint64_t), believed = checked - sizeof(int64_t),
+               behind_tokens = believed - 8 * sizeof(int64_t) - sizeof(int64_t);
+  for (size_t bit = 8 * behind_tokens; bit < 8 * believed; ++bit) {
     std::string forged = good.substr(0, checked);
     forged[bit / 8] = static_cast<char>(forged[bit / 8] ^ 1 << bit % 8);
     const uint64_t checksum = hash_bytes(forged);
@@ -182,6 +184,34 @@ TEST(TokenStream, EveryDamageIsFoundAndMended) {
     EXPECT_EQ(content(path), good) << i;
     EXPECT_EQ(tokens_of(stream), expected(part, tokenizer)) << i;
   }
+}
+
+TEST(TokenStream, CountsWordsThatTheVocabularyLacks) {
+  const ScratchFolder folder;
+  TokenizerSpec spec;
+  spec.kind = "words", spec.vocabulary = 5;  // <eos>, <unk>, the, cat, sat
+  const auto tokenizer = learn_tokenizer(
+      spec, [](const auto& take) { take("the the the the cat cat cat sat sat <unk> <unk> <unk> <unk>\n"); });
+  // <unk> in the text is a word like any other: nothing is lost.
+  const std::string line = "the cat sat on the <unk>\n";
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += line;  // more than a block
+  const Corpus corpus = open_corpus(folder.write("some.txt", text), "whole");
+  for (int again = 0; again < 2; ++again) {  // made, then read
+    const TextCounts counts = TokenStream(corpus.part(Split::kTest), *tokenizer, folder.path()).counts();
+    EXPECT_EQ(counts.tokens, 50000 * 7);
+    EXPECT_EQ(counts.unknown, 50000);
+    EXPECT_EQ(counts.bytes, static_cast<int64_t>(text.size()));
+  }
+}
+
+TEST(TextCounts, BitsPerByteAreForTextsOfKnownWords) {
+  const TextCounts known{1000, 5000, 0}, trace{1000, 5000, 1}, many{1000, 5000, 2};
+  EXPECT_DOUBLE_EQ(known.bits_per_byte(std::log(2.0)).value(), 0.2);
+  EXPECT_DOUBLE_EQ(trace.bits_per_byte(std::log(2.0)).value(), 0.2);
+  EXPECT_FALSE(many.bits_per_byte(std::log(2.0)));
+  EXPECT_EQ(many.unknown_words(), "0.20% of the tokens are unknown words");
+  EXPECT_FALSE(TextCounts().bits_per_byte(1));
 }
 
 TEST(TokenStream, LeavesNothingBehindWhenItFails) {

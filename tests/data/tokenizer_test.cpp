@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
+#include "heed/base/hash.h"
 #include "tests/data/support.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_text.h"
@@ -102,6 +104,20 @@ TEST_F(Folder, EveryKindKeepsTheRules) {
     for (std::thread& thread : threads) thread.join();
     for (const Ids& result : results) EXPECT_EQ(result, ids);
   }
+}
+
+// Folders of models keep these. If one changes, models of earlier versions are refused: then what they keep
+// must be told apart from what is new.
+TEST(Tokenizers, HashesAreThoseOfEarlierVersions) {
+  const std::string text = "the cat sat on the mat, the cat sat\n";
+  std::map<std::string, std::string> found;
+  for (const TokenizerEntry& entry : tokenizers())
+    found[entry.name] = hash_name(learned(entry.name, text, entry.name == "bpe" ? 260 : 0)->hash());
+  EXPECT_EQ(found, (std::map<std::string, std::string>{{"bpe", "77654b80c9e4ac0f"},
+                                                       {"bytes", "badd9fff7d168269"},
+                                                       {"characters", "dd2ae1cb34883193"},
+                                                       {"lm1b", "9a806d0912d31ac2"},
+                                                       {"words", "68809c2ca6e7e838"}}));
 }
 
 TEST(Tokenizers, UnknownKindIsNamed) {

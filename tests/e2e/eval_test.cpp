@@ -91,6 +91,32 @@ TEST_F(Verbs, EvalWritesTheLossOfEachToken) {
   EXPECT_EQ(before.substr(0, first.size()), first);
 }
 
+TEST_F(Verbs, EvalGivesNoBitsPerByteWhereWordsAreUnknown) {
+  const std::string data = " --data " + text(), words = "--steps 2 --tokenizer words";
+  // Of nine words it knows four, and calls all others <unk>.
+  const Outcome outcome = heed("train " + tiny() + data + " -o " + path("few") + " " + words +
+                               " --vocabulary 6 --evaluate-every 1");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "(no bits per byte, since ")) << outcome.output;
+  const Outcome printed = heed("eval " + path("few") + data);
+  EXPECT_TRUE(contains(printed, "no bits per byte, since ")) << printed.output;
+  EXPECT_TRUE(contains(printed, "% of the tokens are unknown words")) << printed.output;
+  const Json few = Json::parse(heed("eval " + path("few") + " --json" + data).out);
+  EXPECT_TRUE(few["bits_per_byte"].is_null()) << few;
+  EXPECT_GT(few["unknown_share"], 0.4);
+  EXPECT_LT(few["unknown_share"], 0.8);
+  EXPECT_TRUE(few["bits_per_token"].is_number());
+  // One that knows all words.
+  const Outcome all = heed("train " + tiny() + data + " -o " + path("all") + " " + words + " --json");
+  ASSERT_EQ(all.code, 0) << all.output;
+  const Json trained = Json::parse(all.out),
+             scored = Json::parse(heed("eval " + path("all") + " --json" + data).out);
+  for (const auto& [json, bits] : {std::pair{trained, "best_bits_per_byte"}, {scored, "bits_per_byte"}}) {
+    EXPECT_TRUE(json[bits].is_number()) << json;
+    EXPECT_EQ(json["unknown_share"], 0) << json;
+  }
+}
+
 TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   const std::string run = trained(), data = " --data " + text(), eval = "eval " + run + data;
   refuses("eval", 2, "model is required");
@@ -158,6 +184,36 @@ TEST_F(Verbs, EvalRefusesDamagedModels) {
   std::filesystem::copy_file(run + "/model/tokenizer.json", words + "/model/tokenizer.json",
                              std::filesystem::copy_options::overwrite_existing);
   refuses("eval " + words + data, 2, "it belongs to another model");
+}
+
+TEST_F(Verbs, ATokenizerOfAnotherModelIsRefused) {
+  const std::string data = " --data " + text(), kind = "--steps 2 --tokenizer words --vocabulary ";
+  const std::string run = trained("run", kind + "8"), smaller = trained("smaller", kind + "7"),
+                    other = path("copy");
+  ASSERT_EQ(heed("eval " + run + data).code, 0);
+  const auto with = [&](const std::string& tokenizer) {
+    std::filesystem::remove_all(other);
+    std::filesystem::copy(run + "/model", other);
+    file("copy/tokenizer.json", tokenizer);
+    return other;
+  };
+  std::string changed = content(run + "/model/tokenizer.json");
+  ASSERT_NE(changed.find("\"the\""), std::string::npos);
+  changed.replace(changed.find("\"the\""), 5, "\"teh\"");
+  for (const std::string& tokenizer : {content(smaller + "/model/tokenizer.json"), changed}) {
+    with(tokenizer);
+    refuses("eval " + other + data, 2, "is not the one that the model was trained with");
+    refuses("generate " + other + " -p the", 2, "is not the one that the model was trained with");
+  }
+  // The same in another spelling.
+  with(Json::parse(content(run + "/model/tokenizer.json")).dump());
+  EXPECT_EQ(heed("eval " + other + data).code, 0);
+  // A folder that does not say which it was.
+  with(changed);
+  Json config = Json::parse(content(other + "/config.json"));
+  config.erase("heed_tokenizer_hash");
+  file("copy/config.json", config.dump());
+  EXPECT_EQ(heed("eval " + other + data).code, 0);
 }
 
 }  // namespace

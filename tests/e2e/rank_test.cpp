@@ -1,3 +1,6 @@
+#include <chrono>
+#include <thread>
+
 #include "tests/e2e/support.h"
 
 namespace heed::test {
@@ -26,7 +29,99 @@ TEST_F(Verbs, RankSaysHowScoresOrderModels) {
     EXPECT_TRUE(found["spearman_top"]["20"].is_null()) << proxy;  // none of three models
     EXPECT_EQ(found["spearman_top"]["100"], 1) << proxy;
     EXPECT_EQ(found["common_ratio"]["40"], 1) << proxy;
+    // Samples of three models: they agree, or are all the same one.
+    EXPECT_EQ(found["spearman_intervals"]["100"], Json({1, 1})) << proxy;
+    EXPECT_EQ(found["spearman_intervals"]["20"], Json({nullptr, nullptr})) << proxy;
+    EXPECT_EQ(found["common_ratio_intervals"]["40"].size(), 2u) << proxy;
   }
+  EXPECT_EQ(json["models"]["100"], 3);
+  EXPECT_EQ(json["models"]["20"], 0);
+  EXPECT_EQ(json["few_models"], 30);
+  EXPECT_TRUE(contains(outcome, "warning: coefficients up to the best 100% (3 models) are of fewer"))
+      << outcome.output;
+  EXPECT_FALSE(json["proxies"]["decoder_params"].contains("difference"));
+  const Json& difference = json["proxies"]["flops"]["difference"];
+  EXPECT_EQ(difference["from"], "decoder_params");
+  EXPECT_EQ(difference["spearman_top"]["100"], 0);
+  EXPECT_EQ(difference["spearman_intervals"]["100"], Json({0, 0}));
+}
+
+// Where the scores are as good as random, the interval says so; a second score that is right differs by more
+// than chance.
+TEST_F(Verbs, RankGivesIntervals) {
+  std::string table = "id,n_layer,d_model,n_head,d_inner,n_token,d_embed,valid_ppl\n";
+  for (int i = 0; i < 60; ++i) {  // the embedding decides; the decoder does not
+    const int embedding = 4 + i % 40;
+    table += heed::text("m", i, ",2,64,4,", 64 + 8 * (i * 7 % 60), ",20000,", embedding, ",", 100 - embedding,
+                        "\n");
+  }
+  const std::string command =
+      "rank --table " + file("t.csv", table) + " --backbone gpt2 --proxy decoder_params,total_params";
+  const Outcome outcome = heed(command + " --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_EQ(json["models"]["50"], 30);
+  EXPECT_TRUE(contains(outcome, "up to the best 40% (24 models) are of fewer than 30")) << outcome.output;
+  const Json decoder = json["proxies"]["decoder_params"], total = json["proxies"]["total_params"];
+  const auto low = [](const Json& intervals) { return intervals["100"][0].get<double>(); };
+  const auto high = [](const Json& intervals) { return intervals["100"][1].get<double>(); };
+  EXPECT_LT(low(decoder["spearman_intervals"]), 0);
+  EXPECT_GT(high(decoder["spearman_intervals"]), 0);
+  EXPECT_GT(low(total["spearman_intervals"]), low(decoder["spearman_intervals"]));
+  EXPECT_LE(low(total["spearman_intervals"]), total["spearman"]);
+  EXPECT_GE(high(total["spearman_intervals"]), total["spearman"]);
+  EXPECT_GT(low(total["difference"]["spearman_intervals"]), 0);
+  const Outcome printed = heed(command);
+  for (const std::string& part :
+       {"models" + std::string(19, ' ') + "6" + std::string(6, ' ') + "12", std::string("  95% from"),
+        std::string("       to"), std::string("Spearman's coefficient, minus that of decoder_params"),
+        std::string("the best model by perplexity is m39, 57.00"),
+        std::string("total_params       chooses m")})
+    EXPECT_TRUE(contains(printed, part)) << part << " in:\n" << printed.output;
+}
+
+TEST_F(Verbs, RankKeepsScoresAndResumes) {
+  std::string table = "id,n_layer,d_model,n_head,d_inner,n_token,valid_ppl\n";
+  for (int i = 1; i <= 3; ++i) table += heed::text("m", i, ",2,64,4,", 64 * i, ",256,", 50 - i, "\n");
+  const std::string log = path("log"), scores = path("ranked/scores.jsonl"),
+                    command =
+                        "rank --table " + file("t.csv", table) +
+                        " --backbone gpt2 --proxy partial_training,grad_norm --batch 2 --threads 1 --data " +
+                        text() + " -o " + path("ranked") + " --score-steps ";
+  const auto lines = [&] {
+    const std::string all = content(scores);
+    return std::count(all.begin(), all.end(), '\n');
+  };
+  {
+    const Child child(command + "60", log);
+    for (int wait = 0; wait < 60000 && lines() < 1; ++wait)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    child.send(SIGINT);
+    const int status = child.status();
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << content(log);
+  }
+  EXPECT_NE(content(log).find("scoring by partial_training: 0 of 3 models"), std::string::npos)
+      << content(log);
+  EXPECT_NE(content(log).find("the same command resumes it"), std::string::npos) << content(log);
+  const std::string before = content(scores);
+  EXPECT_GE(lines(), 1);
+  EXPECT_LT(lines(), 3);
+  const Outcome outcome = heed(command + "60 --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(content(scores).starts_with(before)) << content(scores);
+  EXPECT_EQ(lines(), 6);
+  const Json first = Json::parse(before.substr(0, before.find('\n')));
+  EXPECT_EQ(first["proxy"], "partial_training");
+  EXPECT_EQ(first["model"], "m1");
+  // Everything is scored.
+  EXPECT_EQ(heed(command + "60 --json").out, outcome.out);
+  EXPECT_EQ(lines(), 6);
+  // Other settings, and another text in the same file, are other scores.
+  ASSERT_EQ(heed(command + "5").code, 0);
+  EXPECT_EQ(lines(), 12);
+  file("text.txt", content(text()) + "the end\n");
+  ASSERT_EQ(heed(command + "5").code, 0);
+  EXPECT_EQ(lines(), 18);
 }
 
 TEST_F(Verbs, RankRunsModelsForSomeScores) {
@@ -86,6 +181,21 @@ TEST_F(Verbs, RankTrainsModelsOfASpace) {
   refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,{,3\n"), 2,
           "bad.csv: line 2: spec is not JSON");
   refuses("rank --table " + file("bad.csv", "id,spec,valid_ppl\na,[],3\n"), 2, "bad.csv: line 2: spec");
+}
+
+// With one vocabulary models are ranked by perplexity, whatever the words; with two by their losses per byte.
+TEST_F(Verbs, RankComparesVocabulariesWhereWordsAreKnown) {
+  const auto command = [&](const std::string& vocabularies, const std::string& name) {
+    return "rank --space " +
+           space({{"genes.width", "[8, 16]"},
+                  {"genes.vocabulary", vocabularies},
+                  {"data.tokenizer", "\"words\""}},
+                 name + ".toml") +
+           " --models 4 --max-steps 5 --data " + text() + " -o " + path(name);
+  };
+  EXPECT_EQ(heed(command("[6]", "one")).code, 0);
+  refuses(command("[6, 8]", "two"), 2, "of the tokens are unknown words");
+  EXPECT_EQ(heed(command("[20, 30]", "known")).code, 0);
 }
 
 TEST_F(Verbs, RankRefuses) {

@@ -67,6 +67,23 @@ TEST_F(Searching, ScoresModelsOnAText) {
           "exact needs a proxy that follows from the sizes");
 }
 
+TEST_F(Searching, ShowsTheScoreThatChoseAndHowFarItIs) {
+  const Outcome outcome = heed(command(
+      "run",
+      "--strategy evolution --population 4 --parents 2 --mutants 2 --crossovers 2 --iterations 3 --proxy "
+      "partial_training --score-steps 2 --batch 2 --keep 4 --no-baselines --data " +
+          text()));
+  ASSERT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "of 12 models")) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "score: partial_training, minus the loss on held-out text"))
+      << outcome.output;
+  const Json best = Json::parse(content(path("run/search.json")))["models"][0];
+  char shown[40];
+  std::snprintf(shown, sizeof shown, " %.4g ", best["score"].get<double>());
+  EXPECT_LT(best["score"], 0);
+  EXPECT_NE(outcome.out.find(shown), std::string::npos) << shown << " in:\n" << outcome.out;
+}
+
 TEST_F(Searching, SaysWhichLimitIsInTheWay) {
   ASSERT_EQ(heed(command("run", "--keep 2 --no-baselines")).code, 0);
   refuses(command("a", "--max-latency 1us"), 3, "the limit on latency is in the way. The nearest: ");

@@ -260,6 +260,22 @@ TEST_F(TrainVerb, DamagedCheckpoints) {
   refuses(command("bytes", flags), 2, "a checkpoint of another architecture");
 }
 
+TEST_F(TrainVerb, GoesOnOnlyWithTheSameTokenizer) {
+  const std::string words = command("run", "--tokenizer words");
+  ASSERT_EQ(heed(words).code, 0);
+  const std::string before = content(path("run/tokenizer.json"));
+  std::string changed = before;  // the same words with other ids
+  for (const auto& [from, to] : {std::pair{"the", "?"}, {"cat", "the"}, {"?", "cat"}}) {
+    const std::string word = heed::text('"', from, '"');
+    ASSERT_NE(changed.find(word), std::string::npos) << word;
+    changed.replace(changed.find(word), word.size(), heed::text('"', to, '"'));
+  }
+  file("run/tokenizer.json", changed);
+  refuses(words, 2, "its tokenizer.json is not the one that this run was begun with");
+  file("run/tokenizer.json", before);
+  EXPECT_EQ(heed(words).code, 0);
+}
+
 TEST_F(TrainVerb, KeepsToItsFolder) {
   ASSERT_EQ(heed(command("run")).code, 0);
   const std::string before = model("run"), config = content(path("run/config.json"));

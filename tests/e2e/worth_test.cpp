@@ -242,6 +242,15 @@ TEST_F(LearningWorth, Refuses) {
   refuses("worth " + path("missing.txt") + " --space " + two_kinds() + " --models 14 -o " + path("x"), 2,
           "missing.txt does not exist");
   refuses("worth " + book() + " --space " + two_kinds(), 2, "give a folder with -o FOLDER");
+  // Losses per byte of a text whose words are mostly unknown.
+  const std::string words = space({{"genes.layer", R"(["r", "sf"])"},
+                                   {"genes.projection", "[8, 16]"},
+                                   {"model.vocabulary", "20"},
+                                   {"data.tokenizer", "\"words\""}},
+                                  "words.toml");
+  refuses("worth " + book() + " --space " + words + " --models 14 --tokens 320 -o " + path("w"), 2,
+          "of the tokens are unknown words, at most 0.1% may be where losses are compared per byte");
+  EXPECT_FALSE(std::filesystem::exists(path("w/m001")));
   refuses("worth", 2, "give a text to train on, or a table");
   refuses("worth --table " + file("few.csv", "text,model,tokens,bits_per_byte,last,spec\n"), 2,
           "has 0 trained models; a law needs at least 12");

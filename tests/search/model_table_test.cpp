@@ -12,9 +12,8 @@
 namespace heed::search {
 namespace {
 
-Sample& no_text() {
-  static Sample sample({}, "");
-  return sample;
+Ranking ranked(const std::vector<TableRow>& rows, const std::string& proxy) {
+  return rank(rows, proxy, count_models(rows, proxies().find(proxy)));
 }
 
 using test::message_of;
@@ -127,12 +126,11 @@ TEST_F(ModelTable, RanksRowsWithAPerplexity) {
       "n_layer,d_model,n_head,d_inner,n_token,d_embed,valid_ppl,latency\n"
       "2,64,4,128,1000,64,50,1\n2,64,4,256,1000,64,40,2\n2,64,4,512,1000,64,,3\n2,64,4,512,1000,4,45,4\n",
       "gpt2");
-  const Ranking decoder = rank(table, proxies().find("decoder_params"), no_text()),
-                effective = rank(table, proxies().find("effective_params"), no_text());
+  const Ranking decoder = ranked(table, "decoder_params"), effective = ranked(table, "effective_params");
   EXPECT_EQ(decoder.spearman, 0.5);  // the fourth has the largest decoder
   EXPECT_EQ(effective.spearman, 1);  // but an embedding of a sixteenth of its width
-  EXPECT_EQ(effective.spearman_top.back(), 1);
-  EXPECT_EQ(effective.common_ratio.back(), 1);
+  EXPECT_EQ(effective.spearman_top.back().value, 1);
+  EXPECT_EQ(effective.common_ratio.back().value, 1);
   EXPECT_TRUE(effective.distance.has_value());
 }
 
@@ -177,14 +175,13 @@ TEST_F(ModelTable, PublishedResultsAreReproduced) {
     for (const Mismatch& m : mismatches(table))
       ADD_FAILURE() << expected.table << " " << m.id << ": " << m.column << " is " << m.stated << ", counted "
                     << m.counted;
-    const Ranking decoder = rank(table, proxies().find("decoder_params"), no_text()),
-                  total = rank(table, proxies().find("total_params"), no_text());
+    const Ranking decoder = ranked(table, "decoder_params"), total = ranked(table, "total_params");
     EXPECT_NEAR(decoder.spearman, expected.decoder, 5e-7) << expected.table;
     EXPECT_NEAR(total.spearman, expected.total, 5e-7) << expected.table;
     for (size_t i = 0; i < expected.common.size(); ++i) {
-      EXPECT_NEAR(decoder.common_ratio[i], expected.common[i], 5.1e-5)
+      EXPECT_NEAR(decoder.common_ratio[i].value, expected.common[i], 5.1e-5)
           << expected.table << " " << kPercents[i];
-      EXPECT_NEAR(total.common_ratio[i], expected.common_total[i], 5.1e-5)
+      EXPECT_NEAR(total.common_ratio[i].value, expected.common_total[i], 5.1e-5)
           << expected.table << " " << kPercents[i];
     }
   }
@@ -197,12 +194,12 @@ TEST_F(ModelTable, EffectiveParametersRankBetter) {
     const auto content = test::published_table(name);
     if (!content) GTEST_SKIP() << "HEED_TEST_TABLES names no folder with the published tables";
     const auto table = read(*content);
-    const Ranking decoder = rank(table, proxies().find("decoder_params"), no_text()),
-                  effective = rank(table, proxies().find("effective_params"), no_text());
+    const Ranking decoder = ranked(table, "decoder_params"), effective = ranked(table, "effective_params");
     for (size_t i = 0; i < std::size(kPercents); ++i)
-      EXPECT_GE(effective.spearman_top[i], decoder.spearman_top[i]) << name << " " << kPercents[i];
+      EXPECT_GE(effective.spearman_top[i].value, decoder.spearman_top[i].value)
+          << name << " " << kPercents[i];
     if (std::string(name).starts_with("random")) {
-      EXPECT_GT(effective.spearman_top[1], decoder.spearman_top[1]) << name;
+      EXPECT_GT(effective.spearman_top[1].value, decoder.spearman_top[1].value) << name;
     }
   }
 }

@@ -85,7 +85,7 @@ TEST_F(OnText, PartialTrainingIsTheHeldOutLossOfAShortRun) {
   class Silent : public train::RunObserver {
     void note(const std::string&) override {}
     void step(const train::StepReport&) override {}
-    void evaluated(int64_t, const train::Score&, double, bool) override {}
+    void evaluated(int64_t, const train::Score&, const data::TextCounts&, bool) override {}
     bool stop() override { return false; }
   } silent;
   train::RunRequest request;
@@ -97,6 +97,25 @@ TEST_F(OnText, PartialTrainingIsTheHeldOutLossOfAShortRun) {
   const train::RunResult result = train::run_training(request, silent);
   EXPECT_EQ(trained(30), -result.best);
   EXPECT_GT(trained(60), trained(2));
+}
+
+TEST_F(OnText, LossesOfTwoVocabulariesCompareWhereWordsAreKnown) {
+  std::string words;
+  Rng rng(8);
+  for (int i = 0; i < 20000; ++i) words += text("w", rng.below(40), i % 10 ? " " : "\n");
+  write_file(folder_ / "text.txt", words);
+  spec::Recipe recipe = small_recipe();
+  recipe.data.tokenizer = "words";
+  const Proxy& proxy = proxies().find("partial_training");
+  const auto score = [&](Sample& sample, int64_t vocabulary) {
+    recipe.data.vocabulary = vocabulary;
+    return sample.score(proxy, recipe, 8);
+  };
+  Sample known(settings(1), folder_ / "cache"), unknown(settings(1), folder_ / "cache");
+  EXPECT_LT(score(known, 100), 0);
+  EXPECT_LT(score(known, 0), 0);
+  EXPECT_LT(score(unknown, 20), 0);  // alone
+  EXPECT_SAYS(score(unknown, 100), "of the tokens are unknown words, so that its losses do not compare");
 }
 
 TEST_F(OnText, AModelThatDivergesIsWorseThanAny) {

@@ -96,9 +96,17 @@ class Observer : public SearchObserver {
   void note(const std::string&) override {}
   bool stop() override { return left_ > 0 && --left_ == 0; }
   void profiling(const ProfileProgress&) override {}
-  void searching(size_t) override {}
+  // A progress with an ETA needs the total.
+  void searching(size_t evaluated, size_t most) override {
+    total_known = most > 0;
+    if (total_known) {
+      EXPECT_LE(evaluated, most);
+    }
+  }
   void searching_share(double) override {}
   void measuring(size_t, size_t) override {}
+
+  bool total_known = false;
 
  private:
   int64_t left_;
@@ -133,6 +141,7 @@ TEST_P(EveryStrategy, GoesOnFromRecordsToTheSameEnd) {
     Observer observer(stop);
     try {
       run_search(request, observer);
+      EXPECT_NE(observer.total_known, strategies().find(GetParam()).is_exhaustive);
       return true;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kInterrupted) << error.what();

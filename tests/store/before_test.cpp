@@ -102,7 +102,7 @@ TEST(Before, ModelFoldersAreRead) {
       tensors[name] = {values[name].data(), {weight.shape}};
       test::weights_for_tests(weights)(name, tensors[name]);
     }
-    save_model_folder(folder / "model", recipe, tensors, Json::object());
+    save_model_folder(folder / "model", recipe, tensors, Json::object(), "");
     write_json_object(folder / "model" / "config.json", config);
     const ModelFolder model(folder / "model");
     expect_same_meaning(model.recipe(), config["heed"], kind);

@@ -67,7 +67,7 @@ TEST(ModelFolder, GivesBackWhatItWasGiven) {
     const Held held(spec);
     const Json tokenizer = {{"kind", "bytes"}};
     EXPECT_FALSE(is_model_folder(folder / spec.arch));
-    save_model_folder(folder / spec.arch, recipe_of(spec), held.tensors(), tokenizer);
+    save_model_folder(folder / spec.arch, recipe_of(spec), held.tensors(), tokenizer, "");
     EXPECT_TRUE(is_model_folder(folder / spec.arch));
     const ModelFolder model(folder / spec.arch);
     EXPECT_EQ(to_json(model.recipe()), to_json(recipe_of(spec)));
@@ -80,8 +80,8 @@ TEST(ModelFolder, GivesBackWhatItWasGiven) {
 TEST(ModelFolder, AModelIsReplacedAsAWhole) {
   const TemporaryFolder folder;
   const spec::ModelSpec first = small_model("gpt2", "(sf)x3"), second = small_model("sru++", "(a)x2");
-  save_model_folder(folder / "model", recipe_of(first), Held(first).tensors(), Json::object());
-  save_model_folder(folder / "model", recipe_of(second), Held(second).tensors(), Json::object());
+  save_model_folder(folder / "model", recipe_of(first), Held(first).tensors(), Json::object(), "");
+  save_model_folder(folder / "model", recipe_of(second), Held(second).tensors(), Json::object(), "");
   expect_weights(ModelFolder(folder / "model"), Held(second));
   EXPECT_EQ(ModelFolder(folder / "model" / "").recipe().name, "model");
   int64_t entries = 0;
@@ -93,7 +93,7 @@ TEST(ModelFolder, AModelIsReplacedAsAWhole) {
 TEST(ModelFolder, Gpt2HasTheNamesOfHuggingFace) {
   const TemporaryFolder folder;
   const spec::ModelSpec spec = small_model("gpt2", "(sf)x2");
-  save_model_folder(folder / "model", recipe_of(spec), Held(spec).tensors(), Json::object());
+  save_model_folder(folder / "model", recipe_of(spec), Held(spec).tensors(), Json::object(), "");
   const Safetensors file(folder / "model" / "model.safetensors");
   std::map<std::string, std::vector<int64_t>> shapes;
   for (const auto& [name, tensor] : file.all()) shapes[name] = tensor.shape;
@@ -153,7 +153,7 @@ TEST(ModelFolder, OnlyWhatTheirsCanExpressHasTheirNames) {
     changes[i](spec);
     EXPECT_FALSE(is_plain_gpt2(spec)) << i;
     const std::string name = "model" + std::to_string(i);
-    save_model_folder(folder / name, recipe_of(spec), Held(spec).tensors(), Json::object());
+    save_model_folder(folder / name, recipe_of(spec), Held(spec).tensors(), Json::object(), "");
     EXPECT_EQ(read_json_object(folder / name / "config.json")["model_type"], "heed") << i;
     expect_weights(ModelFolder(folder / name), Held(spec));
   }
@@ -205,7 +205,7 @@ TEST(ModelFolder, WeightsOf16BitsAreReadAsTheNearest) {
   for (const auto& [dtype, theirs, to, from] : {std::tuple(DType::kF16, "float16", &to_f16, &from_f16),
                                                 std::tuple(DType::kBF16, "bfloat16", &to_bf16, &from_bf16)}) {
     const fs::path path = folder / name_of(dtype);
-    save_model_folder(path, recipe_of(spec), held.tensors(), Json::object(), dtype);
+    save_model_folder(path, recipe_of(spec), held.tensors(), Json::object(), "", dtype);
     EXPECT_EQ(read_json_object(path / "config.json")["torch_dtype"], theirs);
     EXPECT_EQ(Safetensors(path / "model.safetensors").info("transformer.wte.weight").type->name,
               stored_name(dtype));
@@ -295,7 +295,7 @@ TEST(ModelFolder, WeightsOfAnotherArchitectureAreRefusedWithBothShapes) {
   wide.width = 48, deep.arch = "(a)x3";
   for (const spec::ModelSpec& spec : {small, wide, deep})
     save_model_folder(folder / (spec.arch + std::to_string(spec.width)), recipe_of(spec),
-                      Held(spec).tensors(), Json::object());
+                      Held(spec).tensors(), Json::object(), "");
   const auto exchange = [&](const std::string& from) {
     fs::copy_file(folder / from / "model.safetensors", folder / "(a)x224" / "model.safetensors",
                   fs::copy_options::overwrite_existing);

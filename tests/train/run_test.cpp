@@ -77,7 +77,7 @@ class Observer : public train::RunObserver {
     last = report;
     if (on_step) on_step(report.step);
   }
-  void evaluated(int64_t step, const train::Score& score, double, bool best) override {
+  void evaluated(int64_t step, const train::Score& score, const data::TextCounts&, bool best) override {
     losses[step] = score.mean();
     if (best) best_steps.insert(step);
   }

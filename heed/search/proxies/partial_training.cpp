@@ -26,6 +26,7 @@ double partial_training(const spec::ModelSpec& model, const ProxyInput& batch) {
   const auto batches = task.training_batches(recipe, text.tokens);
   const data::BatchSpans to = batches->find(trainer.batch());
   for (int64_t step = 0; step < text.training.steps; ++step) {
+    batch.tick();
     const int64_t seen = train::seen_before(text.training, *batches, step);
     try {
       trainer.step(step + 1, seen, [&](int64_t chunk, const Batch&) { batches->fill(step, chunk, to); });
@@ -38,8 +39,7 @@ double partial_training(const spec::ModelSpec& model, const ProxyInput& batch) {
   const spec::EvaluationSpec protocol = train::held_out_protocol(text.training, valid);
   train::Scorer scorer(task, model, protocol, variables.parameters, model::WeightForm::kPlain);
   const auto held_out = task.scoring_batches(protocol, text.tokens, text.held_out);
-  const double bytes_per_token = static_cast<double>(valid.text_bytes()) / static_cast<double>(valid.size());
-  return -scorer.run(*held_out, kHeldOutTokens).mean() / bytes_per_token;
+  return -scorer.run(*held_out, kHeldOutTokens).mean() / valid.counts().bytes_per_token();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // one line in proxies.cpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct ProxyInput {
   std::vector<int32_t> tokens = {}, targets = {};  // [sequences, length]; empty where no score runs the model
   uint64_t seed = 1111;                            // of the weights and all other draws
   std::shared_ptr<const TrainingText> text = nullptr;  // null if none is given
+  std::function<void()> tick = [] {};  // called between updates of a score that trains; may throw to end it
 };
 
 struct Proxy {

@@ -1,5 +1,6 @@
 #include "heed/search/proxies/sample.h"
 
+#include "heed/base/hash.h"
 #include "heed/measure/words.h"
 #include "heed/train/corpus_tokens.h"
 
@@ -51,18 +52,49 @@ const ProxyInput& Sample::of(const spec::Recipe& recipe, int64_t length) {
   const std::string key = text(length, " ", recipe.model.embedding.vocabulary, " ",
                                to_json(recipe.data).dump(), to_json(recipe.training).dump());
   auto found = batches_.find(key);
-  if (found == batches_.end())
+  if (found == batches_.end()) {
     found = batches_
                 .emplace(key, settings_.data.empty() ? drawn_batch(recipe.model, settings_.sequences, length)
                                                      : text_batch(recipe, settings_, length, cache_))
                 .first;
+    found->second.tick = tick_;
+  }
   return found->second;
+}
+
+Json Sample::identity(const spec::Recipe& recipe) {
+  Json all = heed::to_json(settings_);
+  if (settings_.data.empty()) return all;
+  const auto [hash, is_new] = text_hashes_.try_emplace(recipe.data.reader);
+  if (is_new) {
+    const data::Corpus corpus = data::open_corpus(settings_.data, recipe.data.reader);
+    for (const data::Split split : data::kSplits) {
+      if (corpus.has(split)) hash->second = hash_bytes(hash_name(corpus.part(split).hash()), hash->second);
+    }
+  }
+  all["data"] = hash_name(hash->second);
+  return all;
 }
 
 double Sample::score(const Proxy& proxy, const spec::Recipe& recipe, int64_t length) {
   check(proxy);
+  tick_();
   if (!proxy.runs) return proxy.score(recipe.model, {1, length});
-  return proxy.score(recipe.model, of(recipe, length));
+  const ProxyInput& batch = of(recipe, length);
+  if (proxy.needs_text) check_comparable(batch);
+  return proxy.score(recipe.model, batch);
+}
+
+void Sample::check_comparable(const ProxyInput& batch) {
+  const TrainingText& text = *batch.text;
+  held_out_.try_emplace(text.data.vocabulary, text.tokens.stream(text.held_out).counts());
+  if (held_out_.size() == 1) return;  // per byte or per token, their order is the same
+  for (const auto& [vocabulary, counts] : held_out_) {
+    if (!counts.comparable())
+      throw usage_error(settings_.data, " with a vocabulary of ", vocabulary, ": ", counts.unknown_words(),
+                        ", so that its losses do not compare with those of other vocabularies; give models "
+                        "with one vocabulary, or with bpe or bytes");
+  }
 }
 
 ProxyInput drawn_batch(const spec::ModelSpec& model, int64_t sequences, int64_t length) {

@@ -80,6 +80,10 @@ class Evolution : public Strategy {
     for (size_t i = 0; i < evaluated.size(); ++i) archive_.push_back({evaluated[i], proposed_.at(i)});
   }
 
+  int64_t most() const override {
+    return settings_.population + (settings_.iterations - 1) * (settings_.mutants + settings_.crossovers);
+  }
+
  private:
   struct Member {
     Evaluated evaluated;

@@ -40,6 +40,7 @@ class Random : public Strategy {
     return batch;
   }
   void observe(std::span<const Evaluated>) override {}
+  int64_t most() const override { return samples_; }
 
  private:
   SearchProblem problem_;

@@ -39,6 +39,8 @@ class Strategy {
   // Candidates to evaluate next; none when the search is over.
   virtual std::vector<spec::Candidate> propose() = 0;
   virtual void observe(std::span<const Evaluated> evaluated) = 0;
+  // How many candidates it proposes in all, if nothing keeps it from it; 0 if that is not known before.
+  virtual int64_t most() const { return 0; }
 };
 
 struct StrategyEntry {

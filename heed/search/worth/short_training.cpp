@@ -24,6 +24,11 @@ spec::Recipe recipe_of(const spec::Space& space, int64_t vocabulary) {
   return space.recipe_of({{space.width.front(), 0, 1, vocabulary}, {}});
 }
 
+train::CorpusTokens shared_tokens(const spec::Recipe& recipe, const fs::path& data, const fs::path& folder) {
+  const train::SharedText shared = share_text(recipe, data, folder);
+  return train::open_tokens(recipe.data, data, shared.tokenizer, shared.cache);
+}
+
 // The evaluations of a finished run, and its time.
 void read_metrics(const fs::path& folder, ShortTraining& model) {
   model.moments.clear();
@@ -34,7 +39,7 @@ void read_metrics(const fs::path& folder, ShortTraining& model) {
     if (!line.contains("valid")) continue;
     model.moments.push_back(
         {line.at("step").get<int64_t>() * tokens_per_update(model.recipe.training),
-         line["valid"].at("loss").get<double>() / std::numbers::ln2 / model.bytes_per_token});
+         line["valid"].at("loss").get<double>() / std::numbers::ln2 / model.text.bytes_per_token()});
   }
 }
 
@@ -77,7 +82,7 @@ class ShortTrainings {
       outer_.add_work((share - counted_) * model_.work);
       counted_ = share;
     }
-    void evaluated(int64_t, const train::Score&, double, bool) override {}
+    void evaluated(int64_t, const train::Score&, const data::TextCounts&, bool) override {}
     bool stop() override { return outer_.stopped_; }
 
    private:
@@ -151,9 +156,9 @@ class ShortTrainings {
         stopped_ = true;
         return;
       }
-      if (result.bytes_per_token == 0)
+      if (result.text.tokens == 0)
         throw usage_error(data_.string(), ": it has no part to validate on; give a longer text");
-      trained.bytes_per_token = result.bytes_per_token;
+      trained.text = result.text;
       read_metrics(request.folder, trained);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kDiverged) throw;  // one diverged model does not end the others
@@ -215,12 +220,20 @@ train::SharedText share_text(const spec::Recipe& recipe, const fs::path& data, c
 int64_t tokens_to_train_on(const spec::Space& space, const fs::path& data, const fs::path& folder) {
   int64_t most = 0;
   for (const int64_t vocabulary : space.vocabulary) {
-    const spec::Recipe recipe = recipe_of(space, vocabulary);
-    const train::SharedText shared = share_text(recipe, data, folder);
-    const train::CorpusTokens tokens = train::open_tokens(recipe.data, data, shared.tokenizer, shared.cache);
+    const train::CorpusTokens tokens = shared_tokens(recipe_of(space, vocabulary), data, folder);
     most = std::max(most, tokens.stream(data::Split::kTrain).size());
   }
   return most;
+}
+
+void check_comparable(const spec::Recipe& recipe, const fs::path& data, const fs::path& folder) {
+  const train::CorpusTokens tokens = shared_tokens(recipe, data, folder);
+  if (!tokens.corpus.has(data::Split::kValid)) return;  // the training refuses it
+  const data::TextCounts& counts = tokens.stream(data::Split::kValid).counts();
+  if (counts.comparable()) return;
+  throw usage_error(data.string(), ", its valid part: ", counts.unknown_words(), ", at most ",
+                    100 * data::kMostUnknown, "% may be where losses are compared per byte; give a larger ",
+                    "vocabulary, or tokenizer bpe or bytes");
 }
 
 void leave_out_vocabularies(spec::Space& space, const fs::path& data, const fs::path& folder,
@@ -229,7 +242,7 @@ void leave_out_vocabularies(spec::Space& space, const fs::path& data, const fs::
   const std::vector<int64_t> all = space.vocabulary;
   for (const int64_t vocabulary : all) {
     try {
-      share_text(recipe_of(space, vocabulary), data, folder);
+      check_comparable(recipe_of(space, vocabulary), data, folder);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::kUsage || space.vocabulary.size() == 1) throw;
       note(text("without the models of vocabulary ", vocabulary, ": ", error.what()));

@@ -26,8 +26,13 @@ train::SharedText share_text(const spec::Recipe& recipe, const std::filesystem::
 int64_t tokens_to_train_on(const spec::Space& space, const std::filesystem::path& data,
                            const std::filesystem::path& folder);
 
-// Removes the vocabularies that the text is too short for from the space; `note` is told. Throws if none is
-// left, or if there is no such text.
+// Throws if the held-out part of the text has so many words which the vocabulary of the recipe lacks that
+// losses per byte would not compare. Vocabularies and tokens are shared as by share_text.
+void check_comparable(const spec::Recipe& recipe, const std::filesystem::path& data,
+                      const std::filesystem::path& folder);
+
+// Removes the vocabularies from the space that the text is too short for, or whose losses per byte would not
+// compare; `note` is told. Throws if none is left, or if there is no such text.
 void leave_out_vocabularies(spec::Space& space, const std::filesystem::path& data,
                             const std::filesystem::path& folder,
                             const std::function<void(const std::string&)>& note);
@@ -42,7 +47,7 @@ struct ShortTraining {
   double work = 0;                   // relative to the others, for the ETA
   int64_t stop_after = 0;            // updates; 0 for all of the recipe's
   std::vector<Moment> moments = {};  // none if it diverged
-  double bytes_per_token = 0;        // of the valid part
+  data::TextCounts text = {};        // the valid part
   double seconds = 0;                // of one thread
 };
 

@@ -164,10 +164,9 @@ class WorthRun {
       rows.back().perplexity = std::exp2(model.moments.back().bits_per_byte);
       scores.push_back(-result_.quality.left_out[i]);
     }
-    Sample nothing({}, request_.folder / "cache");
-    std::vector<Ranking> rankings = {rank(rows, worth_proxy().name, std::move(scores))};
+    std::vector<Ranking> rankings = {rank(rows, worth_proxy().name, {std::move(scores)})};
     for (const Proxy& proxy : proxies()) {
-      if (!proxy.runs && !proxy.by_law) rankings.push_back(rank(rows, proxy, nothing));
+      if (!proxy.runs && !proxy.by_law) rankings.push_back(rank(rows, proxy.name, count_models(rows, proxy)));
     }
     store::write_json_object(request_.folder / "ranking.json", to_json(rows, rankings));
   }

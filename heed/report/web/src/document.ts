@@ -135,16 +135,23 @@ export interface RankingRun extends AnyRun, Ranking {
   begun: number; // models that are trained or in training; 0 if they come from a table
 }
 
-// How well scores rank trained models.
+// The middle 95% of a coefficient over bootstrap samples of the models; null where there are too few.
+export type Interval = [number | null, number | null];
+
+// How well scores rank trained models. Rankings of earlier versions have neither intervals nor numbers of models.
 export interface Ranking {
   models: { id: string; perplexity: number; latency_ms: number | null; arch: string; total: number }[];
   percents: number[]; // 10, 20, .. 100
+  models_by_percent?: number[]; // how many models those are
+  few_models?: number; // with fewer a coefficient is mostly chance
   proxies: {
     name: string;
     seconds: number; // to score all models
     spearman: number | null;
     spearman_top: (number | null)[]; // by percents
+    spearman_intervals?: Interval[];
     common_ratio: (number | null)[];
+    common_ratio_intervals?: Interval[];
     distance: number | null; // mean distance of its frontier to the true one, as a share
     scores: number[]; // by models
   }[];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { use_letters } from "../src/letters.ts";
 import { bytes, count, digits, in_unit, milliseconds, percent, seconds, signed_percent, whole } from "../src/format.ts";
+import { few_models, with_interval } from "../src/views/proxies/intervals.ts";
 import { cells_of, grouped, measure_of, type Piece } from "../src/views/machine/pieces.ts";
 import { moment_at, place_at } from "../src/views/supernet/course.ts";
 
@@ -24,6 +25,18 @@ test("numbers have three digits and their unit", () => {
   assert.equal(digits(100), "100");
   assert.equal(in_unit(Math.LN2, "bpc"), 1);
   assert.ok(Number.isNaN(in_unit(null, "ppl")));
+});
+
+test("coefficients have their interval and a warning for few models", () => {
+  assert.equal(with_interval(0.5741, [0.2, 0.8129]), "0.574 (0.2 to 0.813)");
+  assert.equal(with_interval(1, [null, null]), "1");
+  assert.equal(with_interval(null, undefined), "–");
+  const models = Array.from({ length: 100 }, (_, place) => ({ id: `m${place}`, perplexity: 9, latency_ms: null, arch: "sf", total: 1 }));
+  const ranking = { models, percents: [10, 20, 100], proxies: [] };
+  assert.match(few_models(ranking), /^Coefficients up to the best 20 % \(20 models\) are of fewer than 30 models/);
+  assert.match(few_models({ ...ranking, models_by_percent: [10, 20, 100], few_models: 15 }), /^Coefficients up to the best 10 % \(10 models\) are of fewer than 15 models/);
+  assert.equal(few_models({ ...ranking, percents: [100] }), "");
+  assert.equal(few_models({ ...ranking, models: [] }), "");
 });
 
 test("a moment is the last record up to it, and the mean of seeds", () => {
