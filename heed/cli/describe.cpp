@@ -127,17 +127,17 @@ class Describe : public Verb {
         "counted):\n",
         static_cast<long long>(batch_), static_cast<long long>(length), static_cast<long long>(memory));
     std::printf(
-        "    blocks         %sFLOP: queries of the segment; keys, values and distances of segment and "
+        "    blocks         %s: queries of the segment; keys, values and distances of segment and "
         "memory\n",
-        count(facts.blocks).c_str());
+        format_flops(facts.blocks).c_str());
     if (facts.executed != facts.blocks)
-      std::printf("                   %sFLOP with queries of the memory too, as reference code computes\n",
-                  count(facts.executed).c_str());
+      std::printf("                   %s with queries of the memory too, as reference code computes\n",
+                  format_flops(facts.executed).c_str());
     if (facts.cached != facts.blocks)
-      std::printf("                   %sFLOP with keys, values and distances cached, as heed runs\n",
-                  count(facts.cached).c_str());
+      std::printf("                   %s with keys, values and distances cached, as heed runs\n",
+                  format_flops(facts.cached).c_str());
     std::printf(
-        "    and output     %sFLOP%s\n", count(facts.blocks + facts.head).c_str(),
+        "    and output     %s%s\n", format_flops(facts.blocks + facts.head).c_str(),
         spec.cluster_ends().size() > 1 ? " with the head of the adaptive softmax; tails by the text" : "");
     std::printf("    memory         %s (weights %s, state %s, arena %s)\n",
                 format_bytes(facts.inference.peak()).c_str(), format_bytes(facts.inference.weights).c_str(),
@@ -145,7 +145,7 @@ class Describe : public Verb {
     const spec::TrainingSpec& t = recipe.training;
     std::printf("  an update of %lld x %lld tokens, memory %lld, %s:\n", static_cast<long long>(t.batch),
                 static_cast<long long>(t.length), static_cast<long long>(t.memory), t.optimizer.c_str());
-    std::printf("    work           %sFLOP\n", count(facts.training).c_str());
+    std::printf("    work           %s\n", format_flops(facts.training).c_str());
     std::printf("    memory         %s (weights %s, optimizer and memory %s, arena %s)\n",
                 format_bytes(facts.update.peak()).c_str(), format_bytes(facts.update.weights).c_str(),
                 format_bytes(facts.update.state).c_str(), format_bytes(facts.update.arena).c_str());

@@ -198,12 +198,12 @@ class Train : public Verb {
       std::printf("%s\n", json.dump(2).c_str());
     } else {
       std::fprintf(dry_run_ ? stdout : stderr,
-                   "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
+                   "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %s each, %s of memory, "
                    "at least %s in total\n",
                    name_.c_str(), format_count(static_cast<double>(parameters)).c_str(),
                    format_plural(t.steps, "step").c_str(), static_cast<long long>(t.batch),
                    static_cast<long long>(t.length), static_cast<long long>(t.memory),
-                   format_count(built.flops()).c_str(), format_bytes(memory).c_str(),
+                   format_flops(built.flops()).c_str(), format_bytes(memory).c_str(),
                    format_seconds(seconds).c_str());
     }
     if (memory > train::available_for_training())

@@ -318,7 +318,7 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--chunks 3", "a divisor of the batch"},
       {"--clip -1", "clip is -1"},
       {"--roll maybe", "write true or false"},
-      {"--tokens 3X", "such as 5000, 300K, 2.5M or 1G"},
+      {"--tokens 3X", "such as 5000, 300K, 2.5M or 1B"},
       {"--tokens 0", "steps is 0"},
       {"--tokens 3K --max-steps 4", "give one of them"},
       {"--max-time -4", "such as 500ms, 90s, 5m or 1.5h"},
