@@ -1,7 +1,7 @@
 #include "heed/cli/describe.h"
 
-#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "heed/base/units.h"
 #include "heed/cli/describe_graph.h"
@@ -89,7 +89,7 @@ class Describe : public Verb {
     const Json json = {{"name", recipe.name},
                        {"about", recipe.about},
                        {"published", recipe.published},
-                       {"arch", spec::format_arch(recipe.model.letters())},
+                       {"arch", recipe.model.arch},
                        {"letters", recipe.model.letters()},
                        {"spec", heed::to_json(recipe.model)},
                        {"batch", batch_},
@@ -160,14 +160,15 @@ class Describe : public Verb {
                 spec.adaptive() ? ", in clusters" : "");
     // Blocks repeat where their lines do: those of one letter may differ in size.
     std::vector<std::string> lines;
+    std::map<std::string, size_t> index;
     std::u32string kinds;
     for (const spec::Block& block : spec.blocks()) {
       const std::string line = text("[", block.letter, "]  ", describe(block));
-      const auto known = std::find(lines.begin(), lines.end(), line);
-      kinds += static_cast<char32_t>(known - lines.begin());
-      if (known == lines.end()) lines.push_back(line);
+      const auto [known, fresh] = index.try_emplace(line, lines.size());
+      kinds += static_cast<char32_t>(known->second);
+      if (fresh) lines.push_back(line);
     }
-    for (const spec::Repeat& repeat : spec::group_repeats(kinds)) {
+    for (const spec::Repeat& repeat : spec::written_repeats(spec.arch, kinds)) {
       for (size_t i = 0; i < repeat.size; ++i) {
         const bool last = i + 1 == repeat.size;
         const char* edge = repeat.size == 1 ? "─" : i == 0 ? "┌" : last ? "└" : "│";
