@@ -75,8 +75,8 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   const Outcome described = heed("describe '" + named + "' --json");
   ASSERT_EQ(described.code, 0) << described.output;
   EXPECT_EQ(Json::parse(described.out)["params"]["total"], candidates["total"][count - 1]) << described.out;
-  refuses("describe '" + path("found") + ":16/0/1/256 x4'", 1, "has a layer 'x4' that the space");
-  refuses("describe '" + path("found") + ":'", 1, "is not the name of a model of the space");
+  refuses("describe '" + path("found") + ":16/0/1/256 x4'", 2, "has a layer 'x4' that the space");
+  refuses("describe '" + path("found") + ":'", 2, "is not the name of a model of the space");
   bool trained = false;
   const Json result = Json::parse(content(path("found/search.json")));
   EXPECT_EQ(search["models"].size(),
