@@ -27,7 +27,8 @@ namespace heed {
 
 using Json = nlohmann::json;
 
-// The candidate with the smallest edit distance, or "" when none is close.
+// The shortest candidate that begins with the word; otherwise that with the smallest edit distance, or ""
+// when none is close.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 // Enumerations appear in JSON by name; specialise with `static constexpr std::pair<Enum, const char*>

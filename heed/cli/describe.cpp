@@ -63,6 +63,7 @@ class Describe : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("recipe", name_, "name of a recipe, a file, or the folder of a model", true);
+    flags.alias("recipe", "m");
     flags.option("batch", batch_, "sequences");
     flags.option("length", length_, "tokens per segment; the recipe's evaluation if not given");
     flags.option("memory", memory_, "rows of memory; the recipe's evaluation if not given");

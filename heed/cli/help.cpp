@@ -70,7 +70,10 @@ std::string spelling(const Argument& argument) {
 }
 
 std::string explanation(const Argument& argument) {
-  return argument.fallback.empty() ? argument.meaning : argument.meaning + " [" + argument.fallback + "]";
+  std::string all = argument.meaning;
+  for (size_t i = 0; i < argument.aliases.size(); ++i)
+    all += (i == 0 ? "; also " : ", ") + dashed(argument.aliases[i]);
+  return argument.fallback.empty() ? all : all + " [" + argument.fallback + "]";
 }
 
 std::string synopsis(const VerbEntry& verb, const Flags& flags) {

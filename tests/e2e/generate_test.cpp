@@ -51,6 +51,7 @@ TEST_F(Verbs, GenerateRefuses) {
   refuses(generate + " --memory 100000000000", 2, "from 1 to 16777216");
   refuses(generate + " --tempreature 1", 2, "did you mean '--temperature'?");
   const std::string weights = run + "/model/model.safetensors";
+  refuses("generate " + weights, 2, "holds weights only; give the folder of the model, '" + run + "/model'");
   std::filesystem::resize_file(weights, 2000);
   refuses(generate, 1, "cut off?");
   std::filesystem::remove(weights);
