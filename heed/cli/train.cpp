@@ -60,6 +60,8 @@ class Train : public Verb {
     flags.option("max-steps", max_steps_, "updates to make; the same as --steps");
     flags.option("tokens", tokens_,
                  "train on this many tokens, such as 3M: steps follow from batch and length");
+    flags.option("epochs", epochs_,
+                 "pass over the training text this often: steps follow from its tokens, once it is open");
     flags.seconds("max-time", max_time_,
                   "end within this time, such as 90s, 5m or 1h: the learning rate comes down in time");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
@@ -82,6 +84,7 @@ class Train : public Verb {
     if (!dry_run_ && data_.empty()) throw usage_error("train: give a text to learn from with --data PATH");
     if (!dry_run_ && out_.empty()) throw usage_error("train: give a folder for the run with -o FOLDER");
     request.max_seconds = max_time_.value_or(0);
+    request.epochs = epochs_.value_or(0);
     state(request.recipe);
     if (dry_run_) return;
     request.data = data_;
@@ -91,7 +94,7 @@ class Train : public Verb {
     request.record["seed"] = request.recipe.training.seed;
     if (samples_ > 0)
       request.sample = [this](const auto& model, const auto& tokens) { return sample(model, tokens); };
-    if (search::continue_finalist(name_, request.recipe, data_, out_))
+    if (!epochs_ && search::continue_finalist(name_, request.recipe, data_, out_))
       std::fprintf(stderr, "the search has trained this model already; its training continues in %s\n",
                    out_.c_str());
     const StopSignals signals;
@@ -106,6 +109,8 @@ class Train : public Verb {
   }
 
  private:
+  static constexpr double kMostEpochs = 1e6;
+
   void print(const train::RunResult& result, bool bits) const {
     if (json_) {
       Json json = {{"model", nullptr},
@@ -139,8 +144,12 @@ class Train : public Verb {
   bool has_model() const { return std::filesystem::exists(std::filesystem::path(out_) / "model"); }
 
   spec::Recipe recipe() const {
-    if (tokens_ && max_steps_)
-      throw usage_error("train: --tokens and --max-steps both say how long; give one of them");
+    if (tokens_.has_value() + max_steps_.has_value() + epochs_.has_value() > 1)
+      throw usage_error("train: --tokens, --max-steps and --epochs all say how long; give one of them");
+    if (epochs_ && !(*epochs_ > 0 && *epochs_ <= kMostEpochs))
+      throw usage_error("train: --epochs is ", *epochs_, "; it must be above 0 and at most ", kMostEpochs);
+    if (epochs_ && dry_run_)
+      throw usage_error("train: --epochs needs the text, which --dry-run does not read; give --tokens");
     spec::Recipe recipe = spec::load_recipe(name_);
     recipe.training = training_.over(recipe.training, "train");
     if (max_steps_) recipe.training.steps = *max_steps_;
@@ -197,14 +206,15 @@ class Train : public Verb {
                          {"available_bytes", train::available_for_training()}};
       std::printf("%s\n", json.dump(2).c_str());
     } else {
+      // With --epochs the number of steps is not known before the text is open.
+      const std::string steps = epochs_ ? "steps" : format_plural(t.steps, "step");
       std::fprintf(dry_run_ ? stdout : stderr,
-                   "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %s each, %s of memory, "
-                   "at least %s in total\n",
-                   name_.c_str(), format_count(static_cast<double>(parameters)).c_str(),
-                   format_plural(t.steps, "step").c_str(), static_cast<long long>(t.batch),
-                   static_cast<long long>(t.length), static_cast<long long>(t.memory),
-                   format_flops(built.flops()).c_str(), format_bytes(memory).c_str(),
-                   format_seconds(seconds).c_str());
+                   "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %s each, %s of memory%s\n",
+                   name_.c_str(), format_count(static_cast<double>(parameters)).c_str(), steps.c_str(),
+                   static_cast<long long>(t.batch), static_cast<long long>(t.length),
+                   static_cast<long long>(t.memory), format_flops(built.flops()).c_str(),
+                   format_bytes(memory).c_str(),
+                   epochs_ ? "" : text(", at least ", format_seconds(seconds), " in total").c_str());
     }
     if (memory > train::available_for_training())
       throw system_error("train: ", format_bytes(memory), " are needed, ",
@@ -214,7 +224,7 @@ class Train : public Verb {
 
   std::string name_, data_, out_, recipe_tokenizer_, reader_, save_dtype_ = "f32";
   std::optional<int64_t> max_steps_, vocabulary_, tokens_;
-  std::optional<double> max_time_;
+  std::optional<double> max_time_, epochs_;
   double save_seconds_ = 120;
   int64_t samples_ = 100;
   double peak_ = 1;
