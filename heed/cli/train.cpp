@@ -68,6 +68,10 @@ class Train : public Verb {
     flags.option("tokenizer", recipe_tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
     flags.option("vocabulary", vocabulary_, "size of a vocabulary to learn");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
+    flags.flag(
+        "unwrap", unwrap_,
+        "join the lines of a paragraph: in a hard-wrapped book the likeliest next token would often be a "
+        "line end");
     flags.option("save-dtype", save_dtype_,
                  "type of the weights in the model folder: f32, f16 or bf16; checkpoints are always f32");
     flags.option("samples", samples_,
@@ -156,6 +160,7 @@ class Train : public Verb {
     if (!recipe_tokenizer_.empty()) recipe.data.tokenizer = recipe_tokenizer_;
     if (vocabulary_) recipe.data.vocabulary = *vocabulary_;
     if (!reader_.empty()) recipe.data.reader = reader_;
+    recipe.data.unwrap = recipe.data.unwrap || unwrap_;
     data::readers().find(recipe.data.reader);
     data::tokenizers().find(recipe.data.tokenizer);
     validate(recipe.training);
@@ -228,7 +233,7 @@ class Train : public Verb {
   double save_seconds_ = 120;
   int64_t samples_ = 100;
   double peak_ = 1;
-  bool dry_run_ = false, json_ = false;
+  bool unwrap_ = false, dry_run_ = false, json_ = false;
   SettingsFlags<spec::TrainingSpec> training_;
 };
 

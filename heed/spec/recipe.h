@@ -13,12 +13,14 @@ namespace heed::spec {
 
 struct DataSpec {
   std::string reader = "auto";
+  bool unwrap = false;
   std::string tokenizer = "bytes";
   int64_t vocabulary = 0;
   std::string newline = "keep";
   template <class Visitor>
   void visit(Visitor&& field) {
     field("reader", reader, "how files become train, valid and test text");
+    field("unwrap", unwrap, "joins the lines of a paragraph, for hard-wrapped books");
     field("tokenizer", tokenizer, "bytes, characters, words, lm1b or bpe");
     field("vocabulary", vocabulary, "size to learn, for bpe; 0: everything that occurs, for the others");
     field("newline", newline, "what a line end becomes with characters: keep, drop or eos");

@@ -362,5 +362,24 @@ TEST_F(Verbs, TrainCountsEpochs) {
   EXPECT_EQ(steps("1", "one"), one);
 }
 
+// Without its line ends inside paragraphs, the likeliest token after a word is a blank.
+TEST_F(Verbs, TrainUnwrapsParagraphs) {
+  std::string wrapped;
+  for (int i = 0; i < 500; ++i) wrapped += "the cat\nsat on\nthe mat.\n\n";
+  const std::string book = file("book.txt", wrapped);
+  const auto after_cat = [&](const std::string& flags, const std::string& name) {
+    const Outcome outcome =
+        heed("train " + tiny() + " --data " + book + " -o " + path(name) + " -t 1 --steps 200" + flags);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    return Json::parse(heed("predict " + path(name) + " -p 'the cat' --json").out)["predictions"][0]["text"];
+  };
+  EXPECT_EQ(after_cat("", "as-it-is"), "\n");
+  EXPECT_EQ(after_cat(" --unwrap", "unwrapped"), " ");
+  // The model remembers how its text was read: scored as it was trained, it knows this book by heart.
+  const Json score = Json::parse(heed("eval " + path("unwrapped") + " --data " + book + " --json").out);
+  EXPECT_LT(score["bits_per_byte"], 1);
+  EXPECT_EQ(content(book), wrapped);
+}
+
 }  // namespace
 }  // namespace heed::test
