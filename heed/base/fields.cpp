@@ -29,8 +29,14 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  constexpr size_t kShort = 4;  // any two words of this size are two or three edits apart
   std::string best;
-  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const bool begins = word.size() + 1 >= kShort && candidate.starts_with(word);
+    if (begins && (best.empty() || candidate.size() < best.size())) best = candidate;
+  }
+  if (!best.empty()) return best;
+  size_t best_distance = (word.size() <= kShort ? 1 : std::max<size_t>(2, word.size() / 3)) + 1;
   for (const std::string& candidate : candidates) {
     // An edit distance is at least the difference in length; a hostile file may hold very long words.
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});

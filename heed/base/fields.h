@@ -27,7 +27,8 @@ namespace heed {
 
 using Json = nlohmann::json;
 
-// The candidate with the smallest edit distance, or "" when none is close.
+// The shortest candidate that begins with the word; otherwise that with the smallest edit distance, or ""
+// when none is close.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 // Enumerations appear in JSON by name; specialise with `static constexpr std::pair<Enum, const char*>
@@ -56,6 +57,11 @@ E enum_from_name(const std::string& name) {
 namespace fields_detail {
 
 template <class T>
+inline constexpr bool kIsList = false;
+template <class T>
+inline constexpr bool kIsList<std::vector<T>> = true;
+
+template <class T>
 void read(const Json& json, T& member) {
   if constexpr (std::is_enum_v<T>) {
     member = enum_from_name<T>(json.get<std::string>());
@@ -65,9 +71,15 @@ void read(const Json& json, T& member) {
     if (value != std::floor(value) || std::abs(value) >= 0x1p63)
       throw usage_error("it must be a whole number, it is ", json.dump());
     member = json.is_number_integer() ? json.get<int64_t>() : static_cast<int64_t>(value);
-  } else if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+  } else if constexpr (kIsList<T>) {
     member.clear();
-    for (const Json& each : json.get_ref<const Json::array_t&>()) read(each, member.emplace_back());
+    const auto add = [&](const Json& each) {
+      typename T::value_type value = {};
+      read(each, value);
+      member.push_back(std::move(value));
+    };
+    if (!json.is_array()) return add(json);  // one value is a list of one
+    for (const Json& each : json) add(each);
   } else {
     json.get_to(member);
   }

@@ -41,8 +41,8 @@ std::string format_plural(int64_t count, const std::string& thing) {
 }
 
 int64_t parse_count(const std::string& written, const std::string& what) {
-  constexpr Unit kUnits[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}};
-  constexpr const char* kExample = "a whole number from 0 on, such as 5000, 300K, 2.5M or 1G";
+  constexpr Unit kUnits[] = {{"", 1}, {"k", 1e3}, {"K", 1e3}, {"M", 1e6}, {"B", 1e9}, {"G", 1e9}};
+  constexpr const char* kExample = "a whole number from 0 on, such as 5000, 300K, 2.5M or 1B";
   const double value = parse(written, what, kUnits, kExample), whole = std::round(value);
   // 2.3M is a whole number though 2.3 has no exact double.
   if (std::abs(value - whole) > 1e-9 * value || whole >= 0x1p63)
@@ -77,9 +77,8 @@ std::string format_bytes(int64_t bytes) {
 }
 
 std::string format_count(double count) {
-  const std::pair<double, const char*> units[] = {{1e18, "E"}, {1e15, "P"}, {1e12, "T"},
-                                                  {1e9, "G"},  {1e6, "M"},  {1e3, "k"}};
-  for (const auto& [factor, name] : units) {
+  constexpr Unit kUnits[] = {{"T", 1e12}, {"B", 1e9}, {"M", 1e6}, {"k", 1e3}};
+  for (const auto& [name, factor] : kUnits) {
     if (std::abs(count) >= factor) return with_unit(count / factor, name);
   }
   return count == std::floor(count) ? text(count) : text(std::round(10 * count) / 10);
@@ -90,6 +89,15 @@ std::string format_score(double score) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.4g", score);
   return digits;
+}
+
+std::string format_flops(double operations) {
+  constexpr Unit kUnits[] = {{"EFLOP", 1e18}, {"PFLOP", 1e15}, {"TFLOP", 1e12},
+                             {"GFLOP", 1e9},  {"MFLOP", 1e6},  {"kFLOP", 1e3}};
+  for (const auto& [name, factor] : kUnits) {
+    if (operations >= factor) return with_unit(operations / factor, name);
+  }
+  return text(operations, " FLOP");
 }
 
 std::string format_seconds(double seconds) {

@@ -1,7 +1,7 @@
 #include "heed/cli/describe.h"
 
-#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "heed/base/units.h"
 #include "heed/cli/describe_graph.h"
@@ -64,6 +64,7 @@ class Describe : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("recipe", name_, "name of a recipe, a file, or the folder of a model", true);
+    flags.alias("recipe", "m");
     flags.option("batch", batch_, "sequences");
     flags.option("length", length_, "tokens per segment; the recipe's evaluation if not given");
     flags.option("memory", memory_, "rows of memory; the recipe's evaluation if not given");
@@ -91,7 +92,7 @@ class Describe : public Verb {
     const Json json = {{"name", recipe.name},
                        {"about", recipe.about},
                        {"published", recipe.published},
-                       {"arch", spec::format_arch(recipe.model.letters())},
+                       {"arch", recipe.model.arch},
                        {"letters", recipe.model.letters()},
                        {"spec", heed::to_json(recipe.model)},
                        {"batch", batch_},
@@ -129,17 +130,17 @@ class Describe : public Verb {
         "counted):\n",
         static_cast<long long>(batch_), static_cast<long long>(length), static_cast<long long>(memory));
     std::printf(
-        "    blocks         %sFLOP: queries of the segment; keys, values and distances of segment and "
+        "    blocks         %s: queries of the segment; keys, values and distances of segment and "
         "memory\n",
-        count(facts.blocks).c_str());
+        format_flops(facts.blocks).c_str());
     if (facts.executed != facts.blocks)
-      std::printf("                   %sFLOP with queries of the memory too, as reference code computes\n",
-                  count(facts.executed).c_str());
+      std::printf("                   %s with queries of the memory too, as reference code computes\n",
+                  format_flops(facts.executed).c_str());
     if (facts.cached != facts.blocks)
-      std::printf("                   %sFLOP with keys, values and distances cached, as heed runs\n",
-                  count(facts.cached).c_str());
+      std::printf("                   %s with keys, values and distances cached, as heed runs\n",
+                  format_flops(facts.cached).c_str());
     std::printf(
-        "    and output     %sFLOP%s\n", count(facts.blocks + facts.head).c_str(),
+        "    and output     %s%s\n", format_flops(facts.blocks + facts.head).c_str(),
         spec.cluster_ends().size() > 1 ? " with the head of the adaptive softmax; tails by the text" : "");
     std::printf("    memory         %s (weights %s, state %s, arena %s)\n",
                 format_bytes(facts.inference.peak()).c_str(), format_bytes(facts.inference.weights).c_str(),
@@ -147,7 +148,7 @@ class Describe : public Verb {
     const spec::TrainingSpec& t = recipe.training;
     std::printf("  an update of %lld x %lld tokens, memory %lld, %s:\n", static_cast<long long>(t.batch),
                 static_cast<long long>(t.length), static_cast<long long>(t.memory), t.optimizer.c_str());
-    std::printf("    work           %sFLOP\n", count(facts.training).c_str());
+    std::printf("    work           %s\n", format_flops(facts.training).c_str());
     std::printf("    memory         %s (weights %s, optimizer and memory %s, arena %s)\n",
                 format_bytes(facts.update.peak()).c_str(), format_bytes(facts.update.weights).c_str(),
                 format_bytes(facts.update.state).c_str(), format_bytes(facts.update.arena).c_str());
@@ -162,14 +163,15 @@ class Describe : public Verb {
                 spec.adaptive() ? ", in clusters" : "");
     // Blocks repeat where their lines do: those of one letter may differ in size.
     std::vector<std::string> lines;
+    std::map<std::string, size_t> index;
     std::u32string kinds;
     for (const spec::Block& block : spec.blocks()) {
       const std::string line = text("[", block.letter, "]  ", describe(block));
-      const auto known = std::find(lines.begin(), lines.end(), line);
-      kinds += static_cast<char32_t>(known - lines.begin());
-      if (known == lines.end()) lines.push_back(line);
+      const auto [known, fresh] = index.try_emplace(line, lines.size());
+      kinds += static_cast<char32_t>(known->second);
+      if (fresh) lines.push_back(line);
     }
-    for (const spec::Repeat& repeat : spec::group_repeats(kinds)) {
+    for (const spec::Repeat& repeat : spec::written_repeats(spec.arch, kinds)) {
       for (size_t i = 0; i < repeat.size; ++i) {
         const bool last = i + 1 == repeat.size;
         const char* edge = repeat.size == 1 ? "─" : i == 0 ? "┌" : last ? "└" : "│";

@@ -41,7 +41,7 @@ class Doctor : public Verb {
                        device.quota > 0 ? text(", control group grants ", device.quota) : ""));
     line("threads", text(device.threads));
     line("instructions", device.instructions + instructions_known());
-    line("products", text(device.products, ", ", format_count(peak), "FLOP/s at best"));
+    line("products", text(device.products, ", ", format_flops(peak), "/s at best"));
     line("memory", text(format_bytes(device.memory), ", ", format_bytes(device.available), " available"));
     line("huge pages", device.huge_pages);
     line("database", store::database_library());

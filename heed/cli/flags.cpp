@@ -1,5 +1,6 @@
 #include "heed/cli/flags.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "heed/base/error.h"
@@ -7,6 +8,16 @@
 
 namespace heed::cli {
 namespace {
+
+// Names that other programs give to flags, whatever the verb.
+struct Alias {
+  const char* name;
+  const char* other;
+};
+constexpr Alias kAliases[] = {
+    {"batch", "batch-size"}, {"learning-rate", "lr"}, {"model", "m"},
+    {"model", "model"},      {"temperature", "temp"}, {"vocabulary", "vocab-size"},
+};
 
 double read_number(const std::string& word, const std::string& what) {
   double number = 0;
@@ -33,8 +44,17 @@ Argument& Flags::add(const std::string& names, const std::string& kind, const st
   argument.letter = comma == std::string::npos ? '\0' : names[0];
   argument.kind = kind;
   argument.meaning = meaning;
+  for (const Alias& alias : kAliases) {
+    if (argument.name == alias.name) argument.aliases.push_back(alias.other);
+  }
   arguments_.push_back(std::move(argument));
   return arguments_.back();
+}
+
+void Flags::alias(const std::string& name, const std::string& other) {
+  const auto found = std::ranges::find(arguments_, name, &Argument::name);
+  HEED_ASSERT(found != arguments_.end());
+  found->aliases.push_back(other);
 }
 
 template <class Value, class Read>

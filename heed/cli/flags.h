@@ -10,16 +10,21 @@
 
 namespace heed::cli {
 
+// "-k", "--max-steps"
+inline std::string dashed(const std::string& name) { return (name.size() == 1 ? "-" : "--") + name; }
+
 struct Argument {
   std::string name;      // "max-steps"; of one letter: a short form only
   char letter = 0;       // a short form beside the name, such as 'o'
   std::string kind;      // COUNT, NUMBER, TIME, SIZE, PATH, TEXT; empty for a switch
   std::string fallback;  // the default, if it is a value
   std::string meaning;
-  bool positional = false, required = false, several = false;
+  std::vector<std::string> aliases;  // other programs' names for it, understood as well; "m" is -m
+  bool positional = false, required = false;
+  bool several = false;  // words of a positional argument, occurrences of a flag
   std::function<void(const std::vector<std::string>&)> take;  // gets the words given; none for a switch
 
-  std::string dashed() const { return (name.size() == 1 ? "-" : "--") + name; }
+  std::string dashed() const { return cli::dashed(name); }
 };
 
 // Names are given with dashes. A letter and a comma before the name add a short form: "o,out" is --out and
@@ -49,6 +54,9 @@ class Flags {
   void option(const std::string& name, std::optional<double>& value, const std::string& meaning);
   void seconds(const std::string& name, std::optional<double>& value, const std::string& meaning);
   void bytes(const std::string& name, std::optional<int64_t>& value, const std::string& meaning);
+
+  // Another name for an argument that was declared. Those that fit every verb are in flags.cpp.
+  void alias(const std::string& name, const std::string& other);
 
   const std::vector<Argument>& arguments() const { return arguments_; }
 

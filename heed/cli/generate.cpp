@@ -1,13 +1,17 @@
 #include "heed/cli/generate.h"
 
+#include <unistd.h>
+
 #include <cstdio>
+#include <optional>
 
 #include "heed/base/clock.h"
 #include "heed/base/units.h"
+#include "heed/cli/prompt.h"
 #include "heed/cli/settings_flags.h"
 #include "heed/cli/stop_signals.h"
-#include "heed/cli/subject.h"
 #include "heed/data/tokenizer.h"
+#include "heed/infer/stop_strings.h"
 #include "heed/infer/writer.h"
 
 namespace heed::cli {
@@ -18,95 +22,146 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
+// Dumped with U+FFFD for bytes that are not text: a token may be half a character.
+std::string dumped(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+// What was written after a prompt.
+struct Continuation {
+  std::string text;
+  std::vector<infer::WrittenToken> tokens;
+  const char* finish_reason = "length";
+  double seconds = 0;
+};
+
 class Generate : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of a model or of a run", true);
-    flags.option("p,prompt", prompt_, "text to continue");
+    flags.option("p,prompt", prompt_, "text to continue; - reads it from standard input");
+    flags.path("f,file", file_, "file with the text to continue; - is standard input");
+    flags.flag("i,interactive", interactive_,
+               "read lines from standard input; each continues the text so far, and the model answers");
     flags.option("n,tokens", count_, "maximum number of tokens to generate");
-    flags.option("memory", memory_,
-                 "tokens that attention sees before the current one, 0 for the model's own");
+    flags.alias("tokens", "n-predict");
+    flags.options("stop", stop_, "end before this text; may be given several times", "TEXT");
+    flags.option("memory", memory_, kMemoryMeaning);
+    flags.alias("memory", "ctx-size");
     flags.flag("ignore-end", ignore_end_, "continue after the token that ends a text");
     flags.flag("no-prompt", no_prompt_, "print only the new text");
-    flags.flag("json", json_, "print JSON at the end");
+    flags.flag("json", json_, "print JSON at the end: text, and each token with its log-probability");
     sampling_.declare(flags);
   }
 
   void run() override {
     const Subject subject = load_trained(name_);
-    if (memory_ > kMostMemory)
-      throw usage_error("generate: --memory is ", memory_, "; it must be from 1 to ", kMostMemory,
-                        ", or 0 for the model's own");
-    if (count_ < 1) throw usage_error("generate: -n is ", count_, "; it must be at least 1");
+    check();
     const auto tokenizer = data::load_tokenizer(subject.folder->tokenizer_path());
     check_vocabulary(subject, *tokenizer);
     infer::Sampler sampler(sampling_.over({}, "generate"));
-    std::vector<int32_t> ids = encode(*tokenizer);
-    // Without a prompt: the end of an earlier text, or the first word of the vocabulary.
-    if (ids.empty()) ids.push_back(tokenizer->end() >= 0 ? tokenizer->end() : 0);
-    infer::Session session(
-        subject.recipe.model, memory_ > 0 ? memory_ : infer::usual_memory(subject.recipe),
-        [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
+    infer::StopStrings stops(stop_);
+    const std::string prompt = prompt_text(prompt_, file_, "generate");
+    std::vector<int32_t> ids = prompt_tokens(*tokenizer, prompt, "generate");
+    infer::Session session = session_of(subject, memory_, "generate");
+    if (interactive_) return converse(session, sampler, *tokenizer, stops, prompt);
+    const int64_t cut = report_cut(session, subject, ids.size());
     const StopSignals signals;
-    std::string all;
-    const auto write = [&](const std::string& more) {
-      if (json_) {
-        all += more;
-      } else {
-        print(more);
-      }
-    };
-    if (!no_prompt_) write(prompt_);
+    if (!no_prompt_ && !json_) print(prompt);
     const size_t given = ids.size();
     const double begin = now_seconds();
     infer::Writer writer(session, sampler, *tokenizer, std::move(ids));
-    const double prompted = now_seconds();
-    while (writer.written() < count_ && !StopSignals::asked()) {
-      const auto more = writer.next(ignore_end_);
-      if (!more) break;
-      write(*more);
-    }
-    write(writer.finish());
-    const double end = now_seconds();
+    const double prompt_seconds = now_seconds() - begin;
+    const Continuation written = continue_text(writer, stops);
     if (json_) {
-      const Json json = {{"text", all},
-                         {"prompt_tokens", given},
-                         {"prompt_seconds", prompted - begin},
-                         {"new_tokens", writer.written()},
-                         {"new_seconds", end - prompted},
-                         {"memory_bytes", session.memory().peak()}};
-      all = json.dump(2, ' ', false, Json::error_handler_t::replace);
-      print(all + "\n");
-    } else {
-      print("\n");
+      Json tokens = Json::array();
+      for (const infer::WrittenToken& token : written.tokens)
+        tokens.push_back({{"id", token.token}, {"text", token.bytes}, {"logprob", token.log_probability}});
+      print(dumped({{"text", no_prompt_ ? written.text : prompt + written.text},
+                    {"prompt_tokens", given},
+                    {"prompt_tokens_cut", cut},
+                    {"prompt_seconds", prompt_seconds},
+                    {"new_tokens", writer.written()},
+                    {"new_seconds", written.seconds},
+                    {"finish_reason", written.finish_reason},
+                    {"tokens", tokens},
+                    {"memory_bytes", session.memory().peak()}}));
     }
+    print("\n");
     std::fprintf(stderr, "tokens: %zu of the prompt in %s, %lld new at %.1f/s; %s of memory\n", given,
-                 format_seconds(prompted - begin).c_str(), static_cast<long long>(writer.written()),
-                 static_cast<double>(writer.written()) / (end - prompted),
+                 format_seconds(prompt_seconds).c_str(), static_cast<long long>(writer.written()),
+                 static_cast<double>(writer.written()) / written.seconds,
                  format_bytes(session.memory().peak()).c_str());
     if (StopSignals::asked()) throw interrupted_error("interrupted");
   }
 
  private:
-  static constexpr int64_t kMostMemory = 1 << 24;
-
-  std::vector<int32_t> encode(const data::Tokenizer& tokenizer) const {
-    std::vector<int32_t> ids;
-    try {
-      tokenizer.encode(prompt_, ids);
-    } catch (const Error& error) {
-      throw usage_error("generate: this model cannot read the prompt: ", error.what());
-    }
-    // The word tokenizer ends every text with an end of line; a prompt continues.
-    if (!ids.empty() && ids.back() == tokenizer.end() && !prompt_.ends_with('\n') &&
-        tokenizer.decode(ids).ends_with('\n'))
-      ids.pop_back();
-    return ids;
+  void check() const {
+    if (count_ < 1) throw usage_error("generate: -n is ", count_, "; it must be at least 1");
+    if (interactive_ && (prompt_ == "-" || file_ == "-"))
+      throw usage_error(
+          "generate: --interactive reads standard input itself; give the prompt in another way");
+    if (interactive_ && json_)
+      throw usage_error("generate: --json is of one continuation, --interactive makes several");
   }
 
-  std::string name_, prompt_;
+  // Up to the number of tokens, the end of the text, a stop string or a signal.
+  Continuation continue_text(infer::Writer& writer, infer::StopStrings& stops) const {
+    Continuation written;
+    const auto take = [&](const std::string& more) {
+      written.text += more;
+      if (!json_) print(more);
+    };
+    const double begin = now_seconds();
+    for (int64_t i = 0; i < count_ && !StopSignals::asked() && !stops.found(); ++i) {
+      const auto more = writer.next(ignore_end_, json_ ? &written.tokens : nullptr);
+      if (!more) {
+        written.finish_reason = "end";
+        break;
+      }
+      take(stops.push(*more));
+    }
+    take(stops.push(writer.finish()));
+    if (stops.found()) {
+      written.finish_reason = "stop";
+    } else if (StopSignals::asked()) {
+      written.finish_reason = "interrupted";
+    }
+    take(stops.finish());
+    written.seconds = now_seconds() - begin;
+    return written;
+  }
+
+  // One text, to which the user and the model add in turn.
+  void converse(infer::Session& session, infer::Sampler& sampler, const data::Tokenizer& tokenizer,
+                infer::StopStrings& stops, const std::string& prompt) const {
+    const bool terminal = ::isatty(STDIN_FILENO) == 1;
+    std::optional<infer::Writer> writer;
+    const auto answer = [&](const std::string& more) {
+      const std::vector<int32_t> ids = prompt_tokens(tokenizer, more, "generate");
+      const StopSignals signals;  // only now: a signal while a line is awaited ends the program
+      if (writer) {
+        writer->read(ids);
+      } else {
+        writer.emplace(session, sampler, tokenizer, ids);
+      }
+      continue_text(*writer, stops);
+      print("\n");
+    };
+    if (!prompt.empty()) {
+      if (!no_prompt_) print(prompt);
+      answer(prompt);
+    }
+    for (;;) {
+      if (terminal) std::fprintf(stderr, "> ");
+      const std::optional<std::string> line = next_line();
+      if (!line) break;
+      answer(writer ? "\n" + *line : *line);
+    }
+  }
+
+  std::string name_, prompt_, file_;
+  std::vector<std::string> stop_;
   int64_t count_ = 200, memory_ = 0;
-  bool ignore_end_ = false, no_prompt_ = false, json_ = false;
+  bool interactive_ = false, ignore_end_ = false, no_prompt_ = false, json_ = false;
   SettingsFlags<infer::SamplingSpec> sampling_;
 };
 
@@ -115,7 +170,9 @@ class Generate : public Verb {
 VerbEntry generate_verb() {
   return entry<Generate>("generate", "Continues a text, token by token.",
                          {"heed generate run -p \"In the beginning\" -n 200 --temperature 0.7",
-                          "heed generate run -p \"In the beginning\" --top-k 20 --seed 7"});
+                          "heed generate run -p \"In the beginning\" --top-k 20 --seed 7",
+                          "heed generate run --interactive --stop \"The end\"",
+                          "echo \"In the beginning\" | heed generate run -p - --json"});
 }
 
 }  // namespace heed::cli

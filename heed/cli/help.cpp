@@ -40,7 +40,7 @@ std::string upper(std::string name) {
 const std::vector<const char*> kCustoms = {
     "Results go to standard output, everything else to standard error.",
     "Counts are written 5000, 300K or 2.5M; sizes 500K, 48MB, 48MiB or 2G; times 20ms, 90s, 5m or 1h.",
-    "K, M and G stand for thousands, KiB, MiB and GiB for powers of 1024.",
+    "K, M and G stand for thousands, B in counts for 1e9, KiB, MiB and GiB for powers of 1024.",
     "A size without a unit is in bytes, a time in seconds.",
     "Flags may have underscores: --max_steps is --max-steps.",
 };
@@ -70,7 +70,10 @@ std::string spelling(const Argument& argument) {
 }
 
 std::string explanation(const Argument& argument) {
-  return argument.fallback.empty() ? argument.meaning : argument.meaning + " [" + argument.fallback + "]";
+  std::string all = argument.meaning;
+  for (size_t i = 0; i < argument.aliases.size(); ++i)
+    all += (i == 0 ? "; also " : ", ") + dashed(argument.aliases[i]);
+  return argument.fallback.empty() ? all : all + " [" + argument.fallback + "]";
 }
 
 std::string synopsis(const VerbEntry& verb, const Flags& flags) {

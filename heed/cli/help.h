@@ -27,7 +27,7 @@ std::string synopsis(const VerbEntry& entry, const Flags& flags);
 std::string upper(std::string name);
 // "-o, --out PATH"
 std::string spelling(const Argument& argument);
-// The meaning, with the default.
+// The meaning, with other names and the default.
 std::string explanation(const Argument& argument);
 
 }  // namespace heed::cli

@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "heed/base/fields.h"
 #include "heed/base/system_error.h"
 #include "heed/base/threads.h"
 #include "heed/cli/help.h"
 #include "heed/cli/standard_streams.h"
 #include "heed/cli/stop_signals.h"
+#include "heed/cli/suggestions.h"
 #include "heed/cli/version.h"
 #include "heed/kernels/isa.h"
 
@@ -39,6 +39,7 @@ ExitCode exit_code(ErrorKind kind) {
 void add(CLI::App& app, const Argument& argument, const std::string& verb) {
   std::string names = argument.positional ? argument.name : argument.dashed();
   if (argument.letter) names = std::string("-") + argument.letter + "," + names;
+  for (const std::string& alias : argument.aliases) names += "," + dashed(alias);
   if (argument.kind.empty()) {
     app.add_flag_function(names, [&argument](int64_t) { argument.take({}); });
     return;
@@ -75,19 +76,21 @@ std::vector<std::string> words_of(int argc, char** argv) {
 }
 
 // What is wrong with the words after `heed VERB`, in our own message: CLI11 does not suggest a correction.
-Error parse_failure(const CLI::ParseError& error, const CLI::App& app, const std::string& verb) {
+Error parse_failure(const CLI::ParseError& error, const CLI::App& app, const std::string& verb,
+                    const Flags& flags) {
   std::string message = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error)) {  // CLI11 would name it by an alias
+    const auto missing = std::ranges::find(flags.arguments(), true, &Argument::required);
+    if (missing != flags.arguments().end()) message = missing->name + " is required";
+  }
   if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
-    std::vector<std::string> known;
-    for (const CLI::Option* option : app.get_options()) {
-      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-    }
     for (const std::string& word : app.remaining()) {
       const bool flag = word.starts_with("-");
       message = text(flag ? "unknown flag '" : "did not expect '", word, "'");
-      const std::string guess = flag ? nearest(word.substr(0, word.find('=')), known) : "";
-      if (!guess.empty()) message += "; did you mean '" + guess + "'?";
-      if (flag) break;
+      if (flag) {
+        message += suggestion(word, flags);
+        break;
+      }
     }
   }
   return usage_error(verb, ": ", message, message.ends_with("?") ? " See `" : "; see `", "heed ", verb,
@@ -106,9 +109,9 @@ void run(int argc, char** argv) {
     return;
   }
   if (words[0].starts_with("-")) {
-    const std::string guess = nearest(words[0], {"--help", "--version"});
-    throw usage_error("unknown flag '", words[0], "'", guess.empty() ? "" : "; did you mean '" + guess + "'?",
-                      guess.empty() ? "; a verb comes first, and `heed --help` lists them" : "");
+    const std::string guess = suggestion(words[0], Flags(""));
+    throw usage_error("unknown flag '", words[0], "'",
+                      guess.empty() ? "; a verb comes first, and `heed --help` lists them" : guess);
   }
   const VerbEntry& entry = verbs().find(words[0]);
   const std::unique_ptr<Verb> verb = entry.make();
@@ -122,7 +125,7 @@ void run(int argc, char** argv) {
     std::printf("%s", verb_help(entry).c_str());
     return;
   } catch (const CLI::ParseError& error) {
-    throw parse_failure(error, app, entry.name);
+    throw parse_failure(error, app, entry.name, flags);
   }
   verb->threads = threads.empty() ? std::vector<int64_t>{available_threads()}
                                   : parse_list(threads, entry.name + ": --threads");

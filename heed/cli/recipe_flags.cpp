@@ -9,6 +9,8 @@ void RecipeFlags::declare(Flags& flags) {
   flags.option("tokenizer", tokenizer_, data::tokenizers().names() + "; instead of the recipe's");
   flags.option("vocabulary", vocabulary_, "size of the vocabulary to learn");
   flags.option("reader", reader_, "how the text is split: " + data::readers().names());
+  flags.flag("unwrap", unwrap_,
+             "join the lines of a paragraph: in a hard-wrapped book the likeliest next token would often be a line end");
   flags.options("set", settings_,
                 "any setting of the recipe, such as model.dropout=0.2; may be given several times",
                 "NAME=VALUE");
@@ -22,6 +24,7 @@ spec::Recipe RecipeFlags::over(const spec::Recipe& recipe) const {
   }
   if (vocabulary_) changed.data.vocabulary = *vocabulary_;
   if (!reader_.empty()) changed.data.reader = reader_;
+  changed.data.unwrap = changed.data.unwrap || unwrap_;
   data::readers().find(changed.data.reader);
   data::tokenizers().find(changed.data.tokenizer);
   return changed;

@@ -8,7 +8,7 @@ namespace heed::cli {
 
 class RecipeFlags {
  public:
-  // --tokenizer, --vocabulary, --reader and --set.
+  // --tokenizer, --vocabulary, --reader, --unwrap and --set.
   void declare(Flags& flags);
   spec::Recipe over(const spec::Recipe& recipe) const;
   // The recipe with the vocabulary that its model will have, as far as that is known without the text. Throws
@@ -21,6 +21,7 @@ class RecipeFlags {
   std::string tokenizer_, reader_;
   std::optional<int64_t> vocabulary_;
   std::vector<std::string> settings_;
+  bool unwrap_ = false;
 };
 
 }  // namespace heed::cli

@@ -25,6 +25,7 @@ class Report : public Verb {
     const std::vector<fs::path> paths = shown_.paths("report");
     check_out();
     std::vector<Json> runs;
+    for (const fs::path& path : paths) report::require_run(path);
     for (const fs::path& path : paths) {
       runs.push_back(report::read_run(path));
       for (const Json& problem : runs.back()["problems"])

@@ -14,7 +14,6 @@
 #include "heed/measure/timing.h"
 #include "heed/search/proxies/counts.h"
 #include "heed/search/search_run.h"
-#include "heed/spec/arch.h"
 
 namespace heed::cli {
 namespace {
@@ -163,7 +162,7 @@ class Search : public Verb {
   }
 
   static std::string describe_blocks(const spec::ModelSpec& model) {
-    std::string line = spec::format_arch(model.letters());
+    std::string line = model.arch;
     for (const spec::Size& size : spec::sizes()) {
       std::vector<int64_t> values;
       for (const spec::Block& block : model.blocks()) {

@@ -38,6 +38,10 @@ std::unique_ptr<store::ModelFolder> open_folder(const std::string& name) {
 Subject load_subject(const std::string& name) {
   auto model = open_folder(name);
   if (!model) {
+    if (const fs::path file = name; file.extension() == ".safetensors" && fs::is_regular_file(file))
+      throw usage_error("'", name, "' holds weights only; give the folder of the model, '",
+                        file.has_parent_path() ? file.parent_path().string() : ".",
+                        "', which needs config.json and tokenizer.json too");
     if (fs::is_directory(name))
       throw usage_error("'", name, "' is a folder without a model: no config.json beside a model.safetensors",
                         fs::exists(fs::path(name) / "metrics.jsonl")

@@ -57,14 +57,14 @@ void state(const spec::Recipe& recipe, const search::SupernetSettings& given, in
       dry_run ? stdout : stderr,
       "%s: %lld layers of %s, %s parameters with a vocabulary of %lld; %lld iterations of "
       "%lld x %lld tokens, the first %lld for weights only, then %.0f%% for logits; %lld %s\n"
-      "%sFLOP, %s of memory, about %s in total; against training the interleaved model for as many updates: "
+      "%s, %s of memory, about %s in total; against training the interleaved model for as many updates: "
       "%.2f times the operations, %.2f times the memory\n",
       recipe.name.c_str(), static_cast<long long>(s.layers), s.letters.c_str(),
       format_count(static_cast<double>(model::count_parameters(supernet).total)).c_str(),
       static_cast<long long>(supernet.embedding.vocabulary), static_cast<long long>(s.steps),
       static_cast<long long>(recipe.training.batch), static_cast<long long>(recipe.training.length),
       static_cast<long long>(s.weights_only), 100 * s.theta_share, static_cast<long long>(seeds),
-      seeds == 1 ? "seed" : "seeds", format_count(flops * static_cast<double>(seeds)).c_str(),
+      seeds == 1 ? "seed" : "seeds", format_flops(flops * static_cast<double>(seeds)).c_str(),
       format_bytes(memory.peak()).c_str(), format_seconds(seconds).c_str(), flops / baseline_flops,
       static_cast<double>(memory.peak()) / static_cast<double>(baseline.memory().peak()));
   if (memory.peak() > train::available_for_training())

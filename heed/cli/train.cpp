@@ -67,6 +67,8 @@ class Train : public Verb {
     flags.option("more-steps", more_steps_, "of a run that has ended: train on for so many updates");
     flags.option("tokens", tokens_,
                  "train on this many tokens, such as 3M: steps follow from batch and length");
+    flags.option("epochs", epochs_,
+                 "pass over the training text this often: steps follow from its tokens, once it is open");
     flags.seconds("max-time", max_time_,
                   "end within this time, such as 90s, 5m or 1h: the learning rate comes down in time");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
@@ -95,6 +97,7 @@ class Train : public Verb {
     peak_ = measure::peak_flops();
     if (dry_run_) return state(known_before(request.recipe));
     request.more_steps = more_steps_.value_or(0);
+    request.epochs = epochs_.value_or(0);
     request.data = data_;
     request.folder = out_;
     request.save_seconds = save_seconds_;
@@ -103,7 +106,7 @@ class Train : public Verb {
     if (initial) start_from(*initial, request);
     if (samples_ > 0)
       request.sample = [this](const auto& model, const auto& tokens) { return sample(model, tokens); };
-    if (!initial && search::continue_finalist(name_, request.recipe, data_, out_))
+    if (!initial && !epochs_ && search::continue_finalist(name_, request.recipe, data_, out_))
       std::fprintf(stderr, "the search has trained this model already; its training continues in %s\n",
                    out_.c_str());
     const StopSignals signals;
@@ -118,6 +121,8 @@ class Train : public Verb {
   }
 
  private:
+  static constexpr double kMostEpochs = 1e6;
+
   void print(const train::RunResult& result, bool bits) const {
     if (json_) {
       Json json = {{"model", nullptr},
@@ -165,9 +170,14 @@ class Train : public Verb {
     if (max_steps_) lengths.push_back("--max-steps");
     if (more_steps_) lengths.push_back("--more-steps");
     if (tokens_) lengths.push_back("--tokens");
+    if (epochs_) lengths.push_back("--epochs");
     if (more_steps_ && max_time_) lengths.push_back("--max-time");
     if (lengths.size() > 1)
       throw usage_error("train: ", lengths[0], " and ", lengths[1], " both say how long; give one of them");
+    if (epochs_ && !(*epochs_ > 0 && *epochs_ <= kMostEpochs))
+      throw usage_error("train: --epochs is ", *epochs_, "; it must be above 0 and at most ", kMostEpochs);
+    if (epochs_ && dry_run_)
+      throw usage_error("train: --epochs needs the tokens of the text, which --dry-run does not make; give --tokens");
     if (initial && recipe_flags_.changes_vocabulary())
       throw usage_error("train: a model that starts from ", init_,
                         " has its vocabulary; leave out --tokenizer and --vocabulary");
@@ -241,12 +251,12 @@ class Train : public Verb {
     } else {
       std::fprintf(
           dry_run_ ? stdout : stderr,
-          "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %sFLOP each, %s of memory, "
+          "%s: %s parameters; %s of %lld x %lld tokens, memory %lld: %s each, %s of memory, "
           "at least %s in total\n",
           (name_.empty() ? init_ : name_).c_str(), format_count(static_cast<double>(parameters)).c_str(),
           format_plural(t.steps, "step").c_str(), static_cast<long long>(t.batch),
           static_cast<long long>(t.length), static_cast<long long>(t.memory),
-          format_count(built.flops()).c_str(), format_bytes(memory).c_str(), format_seconds(seconds).c_str());
+          format_flops(built.flops()).c_str(), format_bytes(memory).c_str(), format_seconds(seconds).c_str());
     }
     if (memory > train::available_for_training())
       throw system_error("train: ", format_bytes(memory), " are needed, ",
@@ -256,7 +266,7 @@ class Train : public Verb {
 
   std::string name_, data_, out_, init_, save_dtype_ = "f32";
   std::optional<int64_t> max_steps_, more_steps_, tokens_;
-  std::optional<double> max_time_;
+  std::optional<double> max_time_, epochs_;
   double save_seconds_ = 120;
   int64_t samples_ = 100;
   double peak_ = 1;

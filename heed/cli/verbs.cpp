@@ -10,6 +10,7 @@
 #include "heed/cli/eval.h"
 #include "heed/cli/generate.h"
 #include "heed/cli/manual.h"
+#include "heed/cli/predict.h"
 #include "heed/cli/rank.h"
 #include "heed/cli/recipes.h"
 #include "heed/cli/report.h"
@@ -34,6 +35,7 @@ const Registry<VerbEntry>& verbs() {
                                                     eval_verb(),
                                                     generate_verb(),
                                                     manual_verb(),
+                                                    predict_verb(),
                                                     rank_verb(),
                                                     recipes_verb(),
                                                     report_verb(),

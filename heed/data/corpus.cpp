@@ -3,6 +3,7 @@
 #include "heed/base/error.h"
 #include "heed/base/hash.h"
 #include "heed/data/readers.h"
+#include "heed/data/unwrap.h"
 
 namespace heed::data {
 namespace {
@@ -86,7 +87,7 @@ TextSource Corpus::text(std::vector<Split> splits) const {
   };
 }
 
-Corpus open_corpus(const std::filesystem::path& path, const std::string& reader_name) {
+Corpus open_corpus(const std::filesystem::path& path, const std::string& reader_name, bool unwrapped) {
   const Reader* reader = &readers().find(reader_name);
   std::error_code error;
   if (!std::filesystem::exists(path, error)) {
@@ -99,6 +100,7 @@ Corpus open_corpus(const std::filesystem::path& path, const std::string& reader_
   reading.any_bytes = reader->any_bytes;
   if (!reader->read) reader = &recognise(path);
   reader->read(path, reading);
+  if (unwrapped) unwrap(reading);
   Corpus corpus(path.string(), reader->name, std::move(reading));
   for (Split split : kSplits) {
     if (corpus.has(split)) return corpus;

@@ -67,8 +67,10 @@ class Corpus {
 };
 
 // `reader` is a name in readers() (readers.h); "auto" takes the first that recognises the path. Files that
-// are missing, empty, compressed or binary are refused.
-Corpus open_corpus(const std::filesystem::path& path, const std::string& reader = "auto");
+// are missing, empty, compressed or binary are refused. `unwrapped` joins the lines of a paragraph
+// (unwrap.h).
+Corpus open_corpus(const std::filesystem::path& path, const std::string& reader = "auto",
+                   bool unwrapped = false);
 
 }  // namespace heed::data
 

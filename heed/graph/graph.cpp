@@ -7,9 +7,11 @@
 namespace heed::graph {
 
 ValueId Graph::add_value(std::string name, TensorType type, Role role, int producer) {
-  if (role != Role::kComputed && find(name)) throw usage_error("graph: the name '", name, "' is taken");
+  const ValueId id{static_cast<int32_t>(values_.size())};
+  if (role != Role::kComputed && !named_.try_emplace(name, id).second)
+    throw usage_error("graph: the name '", name, "' is taken");
   values_.push_back({std::move(name), type, role, producer});
-  return ValueId{static_cast<int32_t>(values_.size()) - 1};
+  return id;
 }
 
 ValueId Graph::input(const std::string& name, Shape shape, DType dtype) {
@@ -25,11 +27,8 @@ ValueId Graph::state(const std::string& name, Shape shape, DType dtype) {
 }
 
 ValueId Graph::find(const std::string& name) const {
-  for (size_t i = 0; i < values_.size(); ++i) {
-    if (values_[i].role != Role::kComputed && values_[i].name == name)
-      return ValueId{static_cast<int32_t>(i)};
-  }
-  return kNone;
+  const auto found = named_.find(name);
+  return found == named_.end() ? kNone : found->second;
 }
 
 std::vector<TensorType> Graph::infer(const Op& op, const std::vector<ValueId>& inputs) const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "heed/graph/op.h"
@@ -79,6 +80,7 @@ class Graph {
   std::vector<TensorType> infer(const Op& op, const std::vector<ValueId>& inputs) const;
 
   std::vector<Value> values_;
+  std::unordered_map<std::string, ValueId> named_;  // inputs, parameters and states
   std::vector<Node> nodes_;
   std::vector<ValueId> outputs_;
   std::map<ValueId, ValueId> replaced_;

@@ -1,60 +1,13 @@
 #include "heed/graph/plan.h"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 #include "heed/base/error.h"
+#include "heed/graph/placement.h"
 #include "heed/tensor/buffer.h"
 
 namespace heed::graph {
 namespace {
-
-// A block of memory that one or more values use one after the other, and when it is in use.
-struct Block {
-  int64_t bytes = 0;
-  int first = std::numeric_limits<int>::max();  // node that first writes it
-  int last = -1;                                // node that last reads it
-  ValueId outside = kNone;                      // the parameter or state that is this memory
-  int64_t offset = -1;
-
-  bool overlaps(const Block& other) const { return first <= other.last && other.first <= last; }
-};
-
-// Largest first, each in the tightest gap between values alive at the same time, or on top of them. Within a
-// few percent of the lower bound for training graphs, and simple.
-int64_t place(std::vector<Block>& blocks) {
-  std::vector<size_t> order(blocks.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return blocks[a].bytes > blocks[b].bytes; });
-  std::vector<size_t> placed;  // sorted by offset
-  int64_t peak = 0;
-  for (size_t index : order) {
-    Block& block = blocks[index];
-    if (block.outside || block.last < 0 || block.bytes == 0) {
-      block.offset = 0;
-      continue;
-    }
-    int64_t best = -1, best_gap = std::numeric_limits<int64_t>::max(), free_from = 0;
-    for (size_t other : placed) {
-      if (!blocks[other].overlaps(block)) continue;
-      const int64_t gap = blocks[other].offset - free_from;
-      if (gap >= block.bytes && gap < best_gap) {
-        best = free_from;
-        best_gap = gap;
-      }
-      free_from = std::max(free_from, blocks[other].offset + blocks[other].bytes);
-    }
-    block.offset = best >= 0 ? best : free_from;
-    peak = std::max(peak, block.offset + block.bytes);
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), block.offset,
-                         [&](int64_t offset, size_t other) { return offset < blocks[other].offset; }),
-        index);
-  }
-  return peak;
-}
 
 class Planner {
  public:
@@ -79,7 +32,7 @@ class Planner {
       for (ValueId id : node.outputs) {
         int& block = block_of_[index(id)];
         if (block < 0) block = add({align_up(graph_.value(id).type.bytes()), n, n, kNone, -1});
-        Block& b = blocks_[static_cast<size_t>(block)];
+        MemoryBlock& b = blocks_[static_cast<size_t>(block)];
         b.last = std::max(b.last, last_use_[index(id)]);
       }
       scratch[static_cast<size_t>(n)] = node.op->scratch_bytes(signature);
@@ -92,7 +45,7 @@ class Planner {
  private:
   static size_t index(ValueId id) { return static_cast<size_t>(id.index); }
 
-  int add(Block block) {
+  int add(MemoryBlock block) {
     blocks_.push_back(block);
     return static_cast<int>(blocks_.size()) - 1;
   }
@@ -152,7 +105,7 @@ class Planner {
       const Value& value = graph_.values()[i];
       if (value.role == Role::kParameter) plan.memory.weights += align_up(value.type.bytes());
       if (value.role == Role::kState) plan.memory.state += align_up(value.type.bytes());
-      const Block* block = block_of_[i] >= 0 ? &blocks_[static_cast<size_t>(block_of_[i])] : nullptr;
+      const MemoryBlock* block = block_of_[i] >= 0 ? &blocks_[static_cast<size_t>(block_of_[i])] : nullptr;
       plan.lives_in.push_back(block ? block->outside : kNone);
       plan.offset.push_back(block && !block->outside ? block->offset : -1);
     }
@@ -163,7 +116,7 @@ class Planner {
   }
 
   const Graph& graph_;
-  std::vector<Block> blocks_;
+  std::vector<MemoryBlock> blocks_;
   std::vector<Plan::Copy> copies_;
   std::vector<int> block_of_;  // by value
   std::vector<int> last_use_;  // by value: index of the last node that touches it

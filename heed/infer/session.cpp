@@ -48,6 +48,12 @@ void Session::restart() {
   history_.clear();
 }
 
+int64_t Session::tokens_read(int64_t tokens) const {
+  const int64_t context = spec_.embedding.context;
+  if (spec_.positions != Positions::kLearned || tokens <= context) return tokens;
+  return std::max<int64_t>(1, context / 2);
+}
+
 void Session::run(Built& built, std::span<const int32_t> tokens) {
   cursor_->prepare(built.inputs, built.form);
   const std::span<int32_t> to = built.tokens, padding = built.padding;
@@ -68,7 +74,7 @@ std::span<const float> Session::feed(std::span<const int32_t> tokens) {
     history_.insert(history_.end(), tokens.begin(), tokens.end());
     if (history_.size() > context) {
       // There is no position after the last one: the newer half of the text is read again from position 0.
-      again.assign(history_.end() - static_cast<std::ptrdiff_t>(std::max<size_t>(1, context / 2)),
+      again.assign(history_.end() - static_cast<std::ptrdiff_t>(tokens_read(std::ssize(history_))),
                    history_.end());
       cursor_->restart();
       history_ = again;

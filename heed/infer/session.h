@@ -23,6 +23,9 @@ class Session {
   std::span<const float> feed(std::span<const int32_t> tokens);
   void restart();
 
+  // How many of the tokens of a new text are read: a model with learned positions that is given more than its
+  // context reads the newest half of a context.
+  int64_t tokens_read(int64_t tokens) const;
   int64_t memory_tokens() const { return memory_; }
   // The weights in the form the session reads, most of them packed.
   const graph::NamedTensors& weights() const { return *variables_.parameters; }

@@ -14,15 +14,26 @@ Writer::Writer(Session& session, Sampler& sampler, const data::Tokenizer& tokeni
       given_(ids_.size()),
       scores_(session.feed(ids_)) {}
 
-std::optional<std::string> Writer::next(bool ignore_end) {
-  const int32_t token = sampler_.sample(scores_.first(static_cast<size_t>(tokenizer_.size())), ids_);
+void Writer::read(std::span<const int32_t> more) {
+  ids_.insert(ids_.end(), more.begin(), more.end());
+  given_ += more.size();
+  scores_ = session_.feed(more);
+}
+
+std::optional<std::string> Writer::next(bool ignore_end, std::vector<WrittenToken>* tokens) {
+  const auto known = scores_.first(static_cast<size_t>(tokenizer_.size()));
+  const int32_t token = sampler_.sample(known, ids_);
   if (token == tokenizer_.end() && !ignore_end) return std::nullopt;
-  // What it adds after the previous token: a word has its space only there.
-  const std::array<int32_t, 2> both = {ids_.back(), token};
-  const size_t old = tokenizer_.decode({both.data(), 1}).size();
+  const std::string bytes = added_bytes(tokenizer_, ids_.back(), token);
+  if (tokens) tokens->push_back({{token, known[static_cast<size_t>(token)] - log_normaliser(known)}, bytes});
   ids_.push_back(token);
   scores_ = session_.feed({&token, 1});
-  return characters_.push(tokenizer_.decode(both).substr(old));
+  return characters_.push(bytes);
+}
+
+std::string added_bytes(const data::Tokenizer& tokenizer, int32_t before, int32_t token) {
+  const std::array<int32_t, 2> both = {before, token};
+  return tokenizer.decode(both).substr(tokenizer.decode({both.data(), 1}).size());
 }
 
 int64_t usual_memory(const spec::Recipe& recipe) {

@@ -32,7 +32,9 @@ Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const GraphForm& for
       spec_(validated(spec)),
       stack_(stacks().find(spec.stack)),
       blocks_(spec.blocks()),
-      form_(form) {
+      form_(form),
+      additions_(std::count_if(blocks_.begin(), blocks_.end(),
+                               [](const spec::Block& block) { return !block.is_identity(); })) {
   if (form.sequences < 1 || form.length < 1 || form.memory() < 0 || form.chunks() < 1)
     throw usage_error("model: a batch of ", form.sequences, " x ", form.length, " tokens with a memory of ",
                       form.memory(),
@@ -201,9 +203,7 @@ Initial Builder::weight_initial() const { return normal(spec_.deviation); }
 // GPT-2 scales by the root of the number of residual additions.
 Initial Builder::residual_initial() const {
   if (spec_.initialisation != Initialisation::kGpt2) return weight_initial();
-  const auto additions = std::count_if(blocks_.begin(), blocks_.end(),
-                                       [](const spec::Block& block) { return !block.is_identity(); });
-  return normal(spec_.deviation / std::sqrt(static_cast<double>(std::max<std::ptrdiff_t>(1, additions))));
+  return normal(spec_.deviation / std::sqrt(static_cast<double>(std::max<int64_t>(1, additions_))));
 }
 
 Initial Builder::gain_initial() const {

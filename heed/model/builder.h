@@ -96,6 +96,7 @@ class Builder {
   const GraphForm& form_;
   Model model_;
   ValueId distances_ = kNone;
+  int64_t additions_ = 0;  // to the residual stream
   int64_t stream_ = 0;
 };
 

@@ -21,13 +21,15 @@ std::string now_utc() {
   return line;
 }
 
-const View* view_of(const fs::path& run) {
+const View& view_of(const fs::path& run) {
+  if (!fs::exists(run)) throw usage_error(run.string(), " does not exist");
   const bool profile = fs::is_regular_file(run) && run.extension() == ".db";
   const std::optional<store::RunKind> kind = profile ? std::nullopt : store::run_kind(run);
   for (const View& view : views()) {
-    if (view.shows == kind && (kind || profile)) return &view;
+    if (view.shows == kind && (kind || profile)) return view;
   }
-  return nullptr;
+  throw usage_error(run.string(), fs::is_directory(run) && fs::is_empty(run) ? " is empty" : " holds no run",
+                    "; give a folder that heed made with -o, or a device's profile (.db)");
 }
 
 // The name of the folder, even if it was given as "." or with a slash at its end.
@@ -81,18 +83,21 @@ void add_times(std::vector<Json>& runs) {
 
 }  // namespace
 
+void require_run(const fs::path& run) {
+  try {
+    view_of(run);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kUsage) throw;
+  }
+}
+
 Json read_run(const fs::path& run) { return RunReader(run).read(); }
 
 Json RunReader::read() {
   RunView view;
   std::string kind = "unreadable";
   try {
-    if (!fs::exists(run_)) throw usage_error(run_.string(), " does not exist");
-    const View* known = view_of(run_);
-    if (!known)
-      throw usage_error(run_.string(),
-                        fs::is_directory(run_) && fs::is_empty(run_) ? " is empty" : " holds no run",
-                        "; give a folder that heed made with -o, or a device's profile (.db)");
+    const View* known = &view_of(run_);
     if (known != std::exchange(view_, known)) reading_ = known->begin();
     view = reading_(run_);
     kind = known->name;

@@ -8,6 +8,9 @@
 
 namespace heed::report {
 
+// Throws if there is no run. One that is damaged is a run.
+void require_run(const std::filesystem::path& run);
+
 // A run with its kind, name, path, state and problems. Whatever is wrong is listed in its problems.
 Json read_run(const std::filesystem::path& run);
 

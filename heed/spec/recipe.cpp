@@ -49,7 +49,13 @@ std::optional<Recipe> candidate_of_search(const std::string& name) {
                         " is not a folder of a search, which would name models");
     Space space = read_space(json[kSpaceDefinition], config.string());
     space.name = read_part<std::string>(json, "space", config.string());
-    Recipe recipe = space.recipe_of(space.candidate_of(name.substr(colon + 1)));
+    Candidate candidate;
+    try {
+      candidate = space.candidate_of(name.substr(colon + 1));
+    } catch (const Error& error) {  // where a record is damaged, a name is wrong
+      throw usage_error(error.what());
+    }
+    Recipe recipe = space.recipe_of(candidate);
     validate(recipe.model);
     recipe.name = name;
     return recipe;
@@ -78,6 +84,10 @@ Recipe read_recipe(const Json& json, const std::string& what) {
       from_json<EvaluationSpec>(json.value("evaluation", Json::object()), what + ": evaluation");
   validate(recipe.training);
   validate(recipe.evaluation);
+  if (json.at("model").empty())
+    throw usage_error(what,
+                      ": \"model\" is empty; say at least what it is made of, such as {\"arch\": \"(sf)x4\", "
+                      "\"width\": 256}");
   return recipe;
 }
 

@@ -13,12 +13,14 @@ namespace heed::spec {
 
 struct DataSpec {
   std::string reader = "auto";
+  bool unwrap = false;
   std::string tokenizer = "bytes";
   int64_t vocabulary = 0;
   std::string newline = "keep";
   template <class Visitor>
   void visit(Visitor&& field) {
     field("reader", reader, "how files become train, valid and test text");
+    field("unwrap", unwrap, "joins the lines of a paragraph, for hard-wrapped books");
     field("tokenizer", tokenizer, "bytes, characters, words, lm1b or bpe");
     field("vocabulary", vocabulary,
           "size to learn, for bpe, 0: 4096; most words to keep, for words and lm1b, 0: no limit");

@@ -58,13 +58,23 @@ std::string joined(const std::vector<std::string>& words) {
   return all;
 }
 
-// A start that was killed leaves a lock, a record and temporary files at most.
+// A start that was killed leaves a lock, a record, tokens and temporary files at most.
 bool holds_something_else(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const fs::path name = entry.path().filename();
-    if (name != kLockFile && name != kRecordFile && !is_unfinished_name(name)) return true;
+    if (name != kLockFile && name != kRecordFile && name != kTokensFolder && !is_unfinished_name(name))
+      return true;
   }
   return false;
+}
+
+// Before anything is written there. Another process may be creating its run: hence the second look for its
+// settings.
+void refuse_other_files(const fs::path& folder) {
+  const fs::path config = folder / kConfigFile;
+  if (!fs::exists(config) && holds_something_else(folder) && !fs::exists(config))
+    throw usage_error(folder.string(), ": holds files but no ", kConfigFile,
+                      "; use a new or an empty folder");
 }
 
 // Removes what killed processes of this run have left half written. Only the owner of the lock may do so;
@@ -110,6 +120,7 @@ std::optional<RunKind> run_kind(const fs::path& folder) {
 }
 
 void check_run_kind(const fs::path& folder, RunKind asked) {
+  if (fs::is_directory(folder)) refuse_other_files(folder);
   const std::optional<RunKind> found = run_kind(folder);
   if (!found || *found == asked) return;
   throw usage_error("`heed ", enum_name(asked), "` was asked for, but ", folder.string(),
@@ -123,10 +134,7 @@ RunFolder::RunFolder(const fs::path& path, RunKind kind, const Json& config, con
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) throw path_error(path_.string() + ": the folder cannot be created", error.value());
-  // Before anything is written there. Another process may be creating its run: hence the second check.
-  const fs::path config_file = path_ / kConfigFile;
-  if (!fs::exists(config_file) && holds_something_else(path_) && !fs::exists(config_file))
-    throw usage_error(path_.string(), ": holds files but no ", kConfigFile, "; use a new or an empty folder");
+  refuse_other_files(path_);
   try {
     lock();
     open_config(kind, config, reopening);

@@ -5,6 +5,7 @@
 //                   "resumed" per reopening
 //   metrics.jsonl   one JSON object per line, in order of time
 //   checkpoints/    store/checkpoint.h
+//   cache/          tokens of the text, which may be there before the run is begun
 //   lock            the process that has the folder open
 #pragma once
 
@@ -37,10 +38,12 @@ struct EnumNames<store::RunKind> {
 
 namespace heed::store {
 
+inline constexpr const char* kTokensFolder = "cache";
+
 // The kind of the run in a folder; nothing if there is none. For folders of earlier versions, which do not
 // say it, the files tell. Throws if run.json says a kind that this version does not know.
 std::optional<RunKind> run_kind(const std::filesystem::path& folder);
-// Throws if the folder holds a run of another kind.
+// Throws if the folder holds a run of another kind, or other files.
 void check_run_kind(const std::filesystem::path& folder, RunKind asked);
 
 // With which settings a run may be opened again.

@@ -18,12 +18,12 @@ const data::TokenStream& CorpusTokens::stream(Split split) const {
 
 CorpusTokens open_tokens_of_model(const spec::DataSpec& data, const std::filesystem::path& path,
                                   const std::filesystem::path& model, const std::filesystem::path& cache) {
-  return {data::open_corpus(path, data.reader), data::load_tokenizer(model), cache};
+  return {data::open_corpus(path, data.reader, data.unwrap), data::load_tokenizer(model), cache};
 }
 
 CorpusTokens open_tokens(const spec::DataSpec& spec, const std::filesystem::path& path,
                          const std::filesystem::path& tokenizer_path, const std::filesystem::path& cache) {
-  CorpusTokens result{data::open_corpus(path, spec.reader), nullptr, cache};
+  CorpusTokens result{data::open_corpus(path, spec.reader, spec.unwrap), nullptr, cache};
   if (!tokenizer_path.empty() && std::filesystem::exists(tokenizer_path)) {
     result.tokenizer = data::load_tokenizer(tokenizer_path);
     return result;

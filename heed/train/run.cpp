@@ -53,6 +53,11 @@ class Run {
             request.data, request.folder, [&](const std::string& sentence) { observer.note(sentence); },
             request.shared),
         recipe_(text_.recipe()) {
+    if (request.epochs > 0) {
+      text_.train_for_epochs(request.epochs);
+      observer.note(text(request.epochs, request.epochs == 1 ? " epoch is " : " epochs are ",
+                         format_plural(recipe_.training.steps, "update")));
+    }
     text_.open(spec::to_json(recipe_), request.record,
                {.upgrade = [&](const Json&) { return spec::to_json(recipe_of_run(request.folder)); },
                 .may_change = kMayChange},

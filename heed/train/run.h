@@ -22,6 +22,7 @@ struct RunRequest {
   // `record` says as "init" where they are from.
   std::function<void(const std::string& name, const Tensor& into)> initial_weights = {};
   int64_t more_steps = 0;          // updates beyond those of a run that has made all of its own
+  double epochs = 0;               // passes over the training text, instead of the recipe's steps; 0 for those
   double max_seconds = 0;          // for the whole run, whose schedule ends with them; 0 for no limit
   int64_t stop_after = 0;          // stop, evaluated, after this many updates in all; 0 for the recipe's
   double save_seconds = 120;       // between checkpoints

@@ -1,5 +1,8 @@
 #include "heed/train/text_run.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "heed/base/hash.h"
 #include "heed/store/json_file.h"
 #include "heed/train/tasks.h"
@@ -29,7 +32,7 @@ CorpusTokens opened(store::RunKind kind, const spec::Recipe& recipe, const fs::p
   store::check_run_kind(folder, kind);  // before tokens are written there
   const fs::path own = folder / "tokenizer.json";
   return open_tokens(recipe.data, data, shared.tokenizer.empty() || fs::exists(own) ? own : shared.tokenizer,
-                     shared.cache.empty() ? folder / "cache" : shared.cache);
+                     shared.cache.empty() ? folder / store::kTokensFolder : shared.cache);
 }
 
 }  // namespace
@@ -47,6 +50,13 @@ TextRun::TextRun(store::RunKind kind, const spec::Recipe& recipe, const fs::path
   note(text("the text has a vocabulary of ", tokens_.tokenizer->size(), "; the recipe's ",
             recipe_.model.embedding.vocabulary, " is replaced by it"));
   recipe_.model.embedding.vocabulary = tokens_.tokenizer->size();
+}
+
+void TextRun::train_for_epochs(double epochs) {
+  const auto batches = task_of(recipe_.model, recipe_.training).training_batches(recipe_, tokens_);
+  recipe_.training.steps = static_cast<int64_t>(
+      std::clamp(std::ceil(epochs * static_cast<double>(batches->segments())), 1., 0x1p62));
+  validate(recipe_.training);
 }
 
 void TextRun::open(const Json& config, Json record, const store::Reopening& reopening,

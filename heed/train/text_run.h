@@ -25,6 +25,10 @@ class TextRun {
           const std::filesystem::path& folder, const std::function<void(const std::string&)>& note,
           const SharedText& shared = {});
 
+  // The recipe's steps become those of so many passes over the training text; a part of an update counts as
+  // one. Call it before `open`.
+  void train_for_epochs(double epochs);
+
   // Opens the folder (store/run_folder.h). `prepare` does what may still throw; if it does, or if the run
   // was begun with another text, a new folder is emptied.
   void open(const Json& config, Json record, const store::Reopening& reopening,

@@ -27,7 +27,11 @@ TEST(Units, AreReadable) {
   EXPECT_EQ(format_seconds(130332060), "1508 days");
   EXPECT_EQ(format_seconds(9e106).substr(0, 5), "89999");  // no integer holds it
   EXPECT_EQ(format_count(124439808), "124 M");
-  EXPECT_EQ(format_count(5.469e15), "5.5 P");
+  EXPECT_EQ(format_count(1557611200), "1.6 B");
+  EXPECT_EQ(format_count(2.5e12), "2.5 T");
+  EXPECT_EQ(format_flops(5.469e15), "5.5 PFLOP");
+  EXPECT_EQ(format_flops(1.5e9), "1.5 GFLOP");
+  EXPECT_EQ(format_flops(12), "12 FLOP");
   EXPECT_EQ(format_count(76.8171), "76.8");
   EXPECT_EQ(format_plural(1, "step"), "1 step");
   EXPECT_EQ(format_plural(0, "step"), "0 steps");
@@ -39,6 +43,7 @@ TEST(Units, AreReadAsPeopleWriteThem) {
   EXPECT_EQ(parse_count("2.3M", "n"), 2300000);
   EXPECT_EQ(parse_count("300k", "n"), 300000);
   EXPECT_EQ(parse_count("1 G", "n"), 1000000000);
+  EXPECT_EQ(parse_count("1.5B", "n"), 1500000000);
   EXPECT_EQ(parse_count("1e6", "n"), 1000000);
   EXPECT_EQ(parse_count("0", "n"), 0);
   EXPECT_EQ(parse_bytes("48MiB", "m"), 48 << 20);
@@ -63,7 +68,7 @@ TEST(Units, AreReadAsPeopleWriteThem) {
     EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     EXPECT_STREQ(
         error.what(),
-        "--tokens: 'many' was given; write a whole number from 0 on, such as 5000, 300K, 2.5M or 1G");
+        "--tokens: 'many' was given; write a whole number from 0 on, such as 5000, 300K, 2.5M or 1B");
   }
 }
 

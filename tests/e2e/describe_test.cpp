@@ -1,3 +1,4 @@
+#include "heed/base/clock.h"
 #include "tests/e2e/support.h"
 
 namespace heed::test {
@@ -60,6 +61,32 @@ TEST_F(Verbs, DescribeDrawsBlocksOfDifferentSizesApart) {
                        " └ [r]  SRU, projection 4  x 2\n"
                        " ─ [r]  SRU, projection 8\n"))
       << drawn.output;
+}
+
+TEST_F(Verbs, DescribeShowsAStringAsItWasWritten) {
+  const std::string recipe = file("written.json", R"({"model": {"backbone": "sru++", "arch": "rf sf sf",
+    "width": 16, "heads": [2], "inner": [32], "projection": [8], "vocabulary": 256}})");
+  EXPECT_EQ(Json::parse(heed("describe " + recipe + " --json").out)["arch"], "rf sf sf");
+  const Outcome drawn = heed("describe " + recipe);
+  EXPECT_TRUE(contains(drawn,
+                       " ┌ [r]  SRU, projection 8\n"
+                       " └ [f]  feed-forward, inner width 32\n"
+                       " ┌ [s]  self-attention, heads 2\n"
+                       " └ [f]  feed-forward, inner width 32  x 2\n"))
+      << drawn.output;
+}
+
+// What is quadratic in the number of blocks would take a minute here.
+TEST_F(Verbs, DescribeOfFourThousandBlocksTakesSeconds) {
+  const std::string deep = file("deep.json", R"({"model": {"arch": "(sf)x2000", "width": 64, "heads": [4],
+    "inner": [128], "vocabulary": 256}})");
+  const double begin = now_seconds();
+  const Outcome outcome = heed("describe " + deep);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "x 2000")) << outcome.output;
+#ifndef HEED_SANITIZED
+  EXPECT_LT(now_seconds() - begin, 15);  // on a machine that does other things too
+#endif
 }
 
 TEST_F(Verbs, DescribeListsTheGraph) {

@@ -36,6 +36,93 @@ TEST_F(Verbs, GeneratePutsBlanksBetweenWords) {
   EXPECT_EQ(heed("generate " + letters + " -n 5").code, 0);
 }
 
+TEST_F(Verbs, GenerateReadsThePromptFromAFileOrStandardInput) {
+  const std::string run = trained("run", "--steps 300");
+  const std::string rest = " -n 12 --temperature 0", generate = "generate " + run + rest;
+  const std::string expected = heed(generate + " -p 'the cat'").out;
+  const std::string prompt = file("prompt.txt", "the cat\n");
+  EXPECT_EQ(heed(generate + " -f " + prompt).out, expected);
+  EXPECT_EQ(heed(generate + " --file " + prompt).out, expected);
+  EXPECT_EQ(heed(generate + " -p - < " + prompt).out, expected);
+  EXPECT_EQ(shell("printf 'the cat' | " HEED_PROGRAM " " + generate + " -f -").out, expected);
+  EXPECT_EQ(shell("printf 'the cat\\r\\n' | " HEED_PROGRAM " " + generate + " -p -").out, expected);
+  refuses(generate + " -f " + path("none.txt"), 2, "none.txt");
+  refuses(generate + " -f " + prompt + " -p the", 2, "-p and -f both give a prompt");
+}
+
+TEST_F(Verbs, GenerateEndsBeforeAStopString) {
+  const std::string run = trained("run", "--steps 300"),
+                    generate = "generate " + run + " -p 'the cat' --temperature 0";
+  const std::string all = heed(generate + " -n 40").out;
+  const size_t stop = all.find("mat");
+  ASSERT_NE(stop, std::string::npos) << all;
+  EXPECT_EQ(heed(generate + " -n 40 --stop mat --stop zebra").out, all.substr(0, stop) + "\n");
+  const Json json = Json::parse(heed(generate + " -n 40 --stop zebra --stop mat --json").out);
+  EXPECT_EQ(json["text"], all.substr(0, stop));
+  EXPECT_EQ(json["finish_reason"], "stop");
+  refuses(generate + " --stop ''", 2, "a stop string is empty");
+}
+
+TEST_F(Verbs, GenerateGivesTokensAndLogProbabilities) {
+  const std::string run = trained("run", "--steps 300"),
+                    generate = "generate " + run + " -p 'the cat' -n 9 --json";
+  const Json json = Json::parse(heed(generate + " --temperature 0").out);
+  ASSERT_EQ(json["tokens"].size(), 9u) << json;
+  EXPECT_EQ(json["finish_reason"], "length");
+  std::string text = "the cat";
+  for (const Json& token : json["tokens"]) {
+    text += token["text"].get<std::string>();
+    EXPECT_EQ(token["id"], static_cast<unsigned char>(token["text"].get<std::string>()[0]));  // a byte
+    EXPECT_LE(token["logprob"], 0);
+  }
+  EXPECT_EQ(json["text"], text);
+  // They are the model's: the temperature does not change them.
+  const Json hot = Json::parse(heed(generate + " --temperature 3 --top-k 1").out);
+  for (size_t i = 0; i < 9; ++i)
+    EXPECT_NEAR(hot["tokens"][i]["logprob"].get<double>(), json["tokens"][i]["logprob"].get<double>(), 1e-9);
+}
+
+TEST_F(Verbs, GenerateAnswersLines) {
+  const std::string run = trained("run", "--steps 300");
+  const auto answers = [&](const std::string& lines, const std::string& flags = "") {
+    return shell("printf '" + lines + "' | " HEED_PROGRAM " generate " + run +
+                 " --interactive -n 20 --temperature 0 " + flags)
+        .out;
+  };
+  const std::string alone = heed("generate " + run + " -p 'the cat' -n 20 --temperature 0 --no-prompt").out;
+  EXPECT_EQ(answers("the cat\\n"), alone);
+  EXPECT_EQ(answers("the cat"), alone);
+  // The second line continues the text.
+  const std::string both = answers("the cat\\na dog\\n");
+  ASSERT_TRUE(both.starts_with(alone)) << both;
+  EXPECT_EQ(
+      both.substr(alone.size()),
+      heed("generate " + run + " -n 20 --temperature 0 --no-prompt -p 'the cat" + alone + "a dog'").out);
+  EXPECT_EQ(answers("", "-p 'the cat'"), "the cat" + alone);
+  EXPECT_EQ(answers(""), "");
+  refuses("generate " + run + " -i -p -", 2, "--interactive reads standard input itself");
+  refuses("generate " + run + " -i --json", 2, "--json is of one continuation");
+}
+
+// A model with learned positions has as many as it has.
+TEST_F(Verbs, GenerateSaysThatAPromptWasCut) {
+  const std::string recipe = file("gpt2.json", R"({"model": {"backbone": "gpt2", "arch": "sf", "width": 16,
+    "heads": [2], "inner": [32], "vocabulary": 256, "context": 32},
+    "training": {"batch": 4, "length": 16, "steps": 5}, "evaluation": {"length": 16}})");
+  ASSERT_EQ(heed("train " + recipe + " --data " + text() + " -o " + path("run") + " -t 1").code, 0);
+  const std::string generate = "generate " + path("run") + " -n 3 --temperature 0 --no-prompt -p ";
+  const std::string end = "0123456789abcdef";  // 16 bytes, half of the context
+  const Outcome cut = heed(generate + "'" + std::string(40, 'x') + end + "'");
+  EXPECT_EQ(cut.code, 0) << cut.output;
+  EXPECT_TRUE(contains(
+      cut, "the prompt is cut: it has 56 tokens, the model 32 positions; only the last 16 tokens are read"))
+      << cut.output;
+  EXPECT_EQ(cut.out, heed(generate + end).out);
+  EXPECT_EQ(Json::parse(heed(generate + std::string(40, 'x') + " --json").out)["prompt_tokens_cut"], 24);
+  const Outcome whole = heed(generate + std::string(32, 'x'));
+  EXPECT_FALSE(contains(whole, "cut")) << whole.output;
+}
+
 TEST_F(Verbs, GenerateRefuses) {
   const std::string run = trained(), generate = "generate " + run + " -n 3";
   refuses("generate", 2, "model is required");
@@ -51,6 +138,7 @@ TEST_F(Verbs, GenerateRefuses) {
   refuses(generate + " --memory 100000000000", 2, "from 1 to 16777216");
   refuses(generate + " --tempreature 1", 2, "did you mean '--temperature'?");
   const std::string weights = run + "/model/model.safetensors";
+  refuses("generate " + weights, 2, "holds weights only; give the folder of the model, '" + run + "/model'");
   std::filesystem::resize_file(weights, 2000);
   refuses(generate, 1, "cut off?");
   std::filesystem::remove(weights);

@@ -68,6 +68,33 @@ TEST_F(Verbs, FlagsAndUnitsAreTheSameEverywhere) {
   refuses("train", 2, "recipe is required");
 }
 
+TEST_F(Verbs, OtherProgramsNamesForFlagsAreUnderstood) {
+  const Json plain = Json::parse(heed("train " + tiny() + " --dry-run --json --batch 8").out);
+  EXPECT_EQ(Json::parse(heed("train " + tiny() + " --dry-run --json --batch-size 8").out)["flops_per_step"],
+            plain["flops_per_step"]);
+  EXPECT_TRUE(contains(heed("train --help"), "also --lr"));
+  refuses("train " + tiny() + " --dry-run --lr fast", 2, "--learning-rate cannot be 'fast'");
+  refuses("train " + tiny() + " --dry-run --vocab-size some", 2, "--vocabulary: 'some' was given");
+  const std::string run = trained();
+  const std::string text = heed("generate " + run + " -p the -n 9 --temperature 0").out;
+  EXPECT_EQ(heed("generate -m " + run + " -p the --n-predict 9 --temp 0").out, text);
+  EXPECT_EQ(heed("generate --model " + run + " -p the -n 9 --temp 0 --ctx-size 64").code, 0);
+}
+
+TEST_F(Verbs, SuggestionsFollowMeaningThenSpelling) {
+  refuses("train x --arch sf", 2, "unknown flag '--arch'; that is a setting of the model");
+  refuses("train x --n-layer 3", 2, "{\"model\": {\"arch\": ...}}");
+  refuses("train x --max-iters 3", 2, "did you mean '--steps'?");
+  refuses("train x --seq-len=3", 2, "did you mean '--length'?");
+  refuses("train x --learn 3", 2, "did you mean '--learning-rate'?");
+  refuses("train x --time 3", 2, "did you mean '--max-time'?");
+  refuses("generate x --temper 1", 2, "did you mean '--temperature'?");
+  refuses("generate x --max-new-tokens 1", 2, "did you mean '--tokens'?");
+  const Outcome none = heed("recipes --temp 1");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_FALSE(contains(none, "did you mean")) << none.output;
+}
+
 // In a terminal, as `script` makes one: a line is rewritten where that is possible, and nothing is coloured.
 TEST_F(Verbs, LinesAreRewrittenInTerminalsThatCan) {
   if (shell("command -v script").code != 0) GTEST_SKIP() << "NO script HERE: TERMINALS ARE NOT TESTED";

@@ -75,8 +75,8 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   const Outcome described = heed("describe '" + named + "' --json");
   ASSERT_EQ(described.code, 0) << described.output;
   EXPECT_EQ(Json::parse(described.out)["params"]["total"], candidates["total"][count - 1]) << described.out;
-  refuses("describe '" + path("found") + ":16/0/1/256 x4'", 1, "has a layer 'x4' that the space");
-  refuses("describe '" + path("found") + ":'", 1, "is not the name of a model of the space");
+  refuses("describe '" + path("found") + ":16/0/1/256 x4'", 2, "has a layer 'x4' that the space");
+  refuses("describe '" + path("found") + ":'", 2, "is not the name of a model of the space");
   bool trained = false;
   const Json result = Json::parse(content(path("found/search.json")));
   EXPECT_EQ(search["models"].size(),
@@ -110,21 +110,30 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   EXPECT_GE(runs[4]["devices"][0]["pieces"].size(), 5u);
 }
 
-TEST_F(ReportVerb, BadRunsGiveAPageThatSaysSo) {
-  fs::create_directories(path("empty"));
-  const Outcome outcome = heed("report " + path("empty") + " -o " + path("r.html"));
+TEST_F(ReportVerb, DamagedRunsGiveAPageThatSaysSo) {
+  const std::string run = trained();
+  std::ofstream(run + "/config.json") << "{";
+  const Outcome outcome = heed("report " + run + " -o " + path("r.html"));
   EXPECT_EQ(outcome.code, 0) << outcome.output;
-  EXPECT_TRUE(contains(outcome, "is empty; give a folder")) << outcome.output;
-  EXPECT_NE(content(path("r.html")).find("is empty; give a folder"), std::string::npos);
+  EXPECT_TRUE(contains(outcome, "not JSON")) << outcome.output;
+  EXPECT_NE(content(path("r.html")).find("not JSON"), std::string::npos);
+  EXPECT_EQ(heed("report " + run + " -o " + path("r.html")).code, 0) << "its own is replaced";
+}
+
+TEST_F(ReportVerb, Refuses) {
+  const std::string run = trained();
+  fs::create_directories(path("empty"));
+  refuses("report " + path("empty") + " -o " + path("r.html"), 2, "is empty; give a folder");
+  refuses("report " + run + " " + text() + " -o " + path("r.html"), 2, "holds no run; give a folder");
+  EXPECT_FALSE(fs::exists(path("r.html")));
   refuses("report " + path("none") + " -o " + path("r.html"), 2, "does not exist; give folders");
-  refuses("report " + path("empty") + " --profile " + path("none.db") + " -o " + path("r.html"), 2,
+  refuses("report " + run + " --profile " + path("none.db") + " -o " + path("r.html"), 2,
           "none.db does not exist");
-  refuses("report " + path("empty") + " -o " + path("empty"), 2, "is not a file; give one with -o");
+  refuses("report " + run + " -o " + path("empty"), 2, "is not a file; give one with -o");
   const std::string mine = file("mine.html", "<p>dear reader");
-  refuses("report " + path("empty") + " -o " + mine, 2, "exists and is not a page of heed");
+  refuses("report " + run + " -o " + mine, 2, "exists and is not a page of heed");
   EXPECT_EQ(content(mine), "<p>dear reader");
-  refuses("report " + path("empty") + " -o " + path("none/r.html"), 1, "none/r.html");
-  EXPECT_EQ(heed("report " + path("empty") + " -o " + path("r.html")).code, 0) << "its own is replaced";
+  refuses("report " + run + " -o " + path("none/r.html"), 1, "none/r.html");
 }
 
 }  // namespace

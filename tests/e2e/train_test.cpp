@@ -423,6 +423,7 @@ TEST_F(TrainVerb, TrainRefuses) {
   refuses(start + path("empty"), 2, "holds no text files");
   file("pictures/logo.png", std::string("\x89PNG\0\0", 6));
   refuses(start + path("pictures"), 2, "logo.png' is not text");
+  refuses("train " + tiny() + " --dry-run --epochs 2", 2, "--epochs needs the text");
   const std::pair<const char*, const char*> wrong[] = {
       {"--learning-rate nan", "--learning-rate cannot be 'nan'"},
       {"--learning-rate -1", "learning_rate is -1"},
@@ -436,7 +437,7 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--chunks 3", "a divisor of the batch"},
       {"--clip -1", "clip is -1"},
       {"--roll maybe", "write true or false"},
-      {"--tokens 3X", "such as 5000, 300K, 2.5M or 1G"},
+      {"--tokens 3X", "such as 5000, 300K, 2.5M or 1B"},
       {"--tokens 0", "--tokens is 0, and one update has 4 x 16 = 64 tokens"},
       {"--tokens 10", "--tokens is 10, and one update has 4 x 16 = 64 tokens"},
       {"--tokens 3K --max-steps 4", "--max-steps and --tokens both say how long; give one of them"},
@@ -447,6 +448,8 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--set model.dropout", "not a setting with its value"},
       {"--set model.dropout=much", "dropout"},
       {"--set model.width=17", "heads"},
+      {"--epochs 3 --tokens 4K", "--tokens and --epochs both say how long"},
+      {"--epochs 0", "--epochs is 0; it must be above 0"},
       {"--max-time -4", "such as 500ms, 90s, 5m or 1.5h"},
       {"--save-seconds -1", "--save-seconds: '-1' was given"},
       {"--samples -1", "--samples: '-1' was given"},
@@ -465,6 +468,43 @@ TEST_F(TrainVerb, TrainRefuses) {
   const Outcome diverged = heed(start + text() + " --learning-rate 1e30");
   EXPECT_EQ(diverged.code, 1) << diverged.output;
   EXPECT_TRUE(contains(diverged, "try a smaller learning rate")) << diverged.output;
+}
+
+// An epoch is as many updates as the training part has batches.
+TEST_F(Verbs, TrainCountsEpochs) {
+  const auto steps = [&](const std::string& epochs, const std::string& name) {
+    const Outcome outcome = heed("train " + tiny() + " --data " + text() + " -o " + path(name) +
+                                 " -t 1 --json --epochs " + epochs);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_EQ(Json::parse(content(path(name + "/config.json")))["training"]["steps"],
+              Json::parse(outcome.out)["steps"]);
+    return Json::parse(outcome.out)["steps"].get<int64_t>();
+  };
+  const int64_t one = steps("1", "one"), bytes = std::ssize(content(text())) * 9 / 10;
+  EXPECT_NEAR(static_cast<double>(one), static_cast<double>(bytes) / (4 * 16), 3);
+  EXPECT_EQ(steps("2", "two"), 2 * one);
+  EXPECT_EQ(steps("0.001", "little"), 1);
+  // The same command finds the same number, and nothing is left to do.
+  EXPECT_EQ(steps("1", "one"), one);
+}
+
+// Without its line ends inside paragraphs, the likeliest token after a word is a blank.
+TEST_F(Verbs, TrainUnwrapsParagraphs) {
+  std::string wrapped;
+  for (int i = 0; i < 500; ++i) wrapped += "the cat\nsat on\nthe mat.\n\n";
+  const std::string book = file("book.txt", wrapped);
+  const auto after_cat = [&](const std::string& flags, const std::string& name) {
+    const Outcome outcome =
+        heed("train " + tiny() + " --data " + book + " -o " + path(name) + " -t 1 --steps 200" + flags);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    return Json::parse(heed("predict " + path(name) + " -p 'the cat' --json").out)["predictions"][0]["text"];
+  };
+  EXPECT_EQ(after_cat("", "as-it-is"), "\n");
+  EXPECT_EQ(after_cat(" --unwrap", "unwrapped"), " ");
+  // The model remembers how its text was read: scored as it was trained, it knows this book by heart.
+  const Json score = Json::parse(heed("eval " + path("unwrapped") + " --data " + book + " --json").out);
+  EXPECT_LT(score["bits_per_byte"], 1);
+  EXPECT_EQ(content(book), wrapped);
 }
 
 }  // namespace

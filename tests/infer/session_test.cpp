@@ -118,6 +118,8 @@ TEST_P(Sessions, BeyondTheContextTheNewerHalfIsReadAgain) {
   for (const int64_t most : {1, 3, 20, 90}) {
     Session session(spec_, 1, weights(spec_), 7);
     EXPECT_EQ(session.memory_tokens(), spec_.embedding.context);
+    EXPECT_EQ(session.tokens_read(spec_.embedding.context), spec_.embedding.context);
+    EXPECT_EQ(session.tokens_read(spec_.embedding.context + 1), spec_.embedding.context / 2);
     Rng rng(static_cast<uint64_t>(most), 4);
     std::vector<int32_t> seen;
     for (size_t at = 0; at < tokens.size() && !HasFailure();) {

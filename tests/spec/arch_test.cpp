@@ -76,6 +76,31 @@ TEST(Arch, PrintsShortGroups) {
   EXPECT_EQ(format_arch("s"), "(s)");
 }
 
+// "(rf)x1 (sf)x2" of the repeats of a string whose blocks differ by letter only.
+std::string repeats_of(const std::string& arch) {
+  const std::string letters = parse_arch(arch);
+  std::string out;
+  for (const Repeat& repeat : written_repeats(arch, {letters.begin(), letters.end()}))
+    out += (out.empty() ? "(" : " (") + letters.substr(repeat.begin, repeat.size) + ")x" +
+           std::to_string(repeat.count);
+  return out;
+}
+
+TEST(Arch, RepeatsKeepTheGroupsThatWereWritten) {
+  EXPECT_EQ(repeats_of("rf sf sf"), "(rf)x1 (sf)x2");
+  EXPECT_EQ(repeats_of("(rf) (sf)x2"), "(rf)x1 (sf)x2");
+  EXPECT_EQ(repeats_of("(sf)x2000"), "(sf)x2000");
+  EXPECT_EQ(repeats_of("(sfff)x6 (f)x8"), "(sfff)x6 (f)x8");
+  EXPECT_EQ(repeats_of("(sff)x1 f"), "(sff)x1 (f)x1");
+  EXPECT_EQ(repeats_of("s f s f"), "(sf)x2");
+  EXPECT_EQ(repeats_of("sfsfsf"), "(sf)x3");  // nothing was grouped
+  // Blocks of one letter with other sizes are other kinds.
+  const std::vector<Repeat> repeats = written_repeats("(r)x5", U"\1\2\1\2\1");
+  ASSERT_EQ(repeats.size(), 2u);
+  EXPECT_EQ(repeats[0].size, 2u);
+  EXPECT_EQ(repeats[0].count, 2u);
+}
+
 TEST(Arch, AllFormsOfOneString) {
   const std::string letters = "sffsffff";
   for (const char* arch : {"sffsffff", "(sff)x2 (f)x2", "(sff)x2(f)x2", " (sff)x2\t(f)x02\n",

@@ -120,6 +120,16 @@ TEST(Recipes, FollowTheirDesignRules) {
   EXPECT_EQ(letters("srupp-103m-enwik8-every3"), parse_arch(design_sru(10, 3)));
 }
 
+TEST(Recipes, OneValueIsAListOfOne) {
+  const Recipe recipe = read_recipe(
+      Json::parse(R"({"model": {"heads": 4, "inner": 64.0, "cutoffs": 100, "tie_projections": false}})"),
+      "recipe");
+  EXPECT_EQ(recipe.model.sizes["heads"], (std::vector<int64_t>{4}));
+  EXPECT_EQ(recipe.model.sizes["inner"], (std::vector<int64_t>{64}));
+  EXPECT_EQ(recipe.model.embedding.cutoffs, (std::vector<int64_t>{100}));
+  EXPECT_EQ(recipe.model.head.tie_projections, std::vector<bool>{false});
+}
+
 // The settings of a published model that are easy to get wrong, read through the backbone's defaults.
 TEST(Recipes, SettingsOfTheFamilies) {
   const Recipe base = load_recipe("par-base-wt103");
@@ -173,14 +183,14 @@ TEST(RecipeErrors, WrongShapesOfJson) {
   for (const char* json : {"{}", "[]", "3", "null", R"({"width": 512})"})
     EXPECT_SAYS(read(json), "a recipe is an object with at least \"model\"");
   EXPECT_SAYS(read(R"({"model": 3})"), "expected an object of settings, found number");
-  EXPECT_SAYS(read(R"({"model": {"heads": 4}})"), "'heads'");
+  EXPECT_SAYS(read(R"({"model": {"heads": "4"}})"), "'heads'");
   for (const char* heads : {"[1e300]", "[2.5]", "[-1e19]"}) {
     const std::string json = text(R"({"model": {"heads": )", heads, "}}");
     EXPECT_SAYS(read(json.c_str()), "it must be a whole number");
   }
   EXPECT_SAYS(read(R"({"model": {"width": "wide"}})"), "'width' (model width D) cannot be \"wide\"");
-  EXPECT_SAYS(read(R"({"model": {"heads": 8}})"), "'heads'");
   EXPECT_SAYS(read(R"({"model": {}, "training": []})"), "expected an object of settings, found array");
+  EXPECT_SAYS(read(R"({"model": {}})"), "\"model\" is empty; say at least what it is made of");
   EXPECT_SAYS(read(R"({"model": {}, "about": 3})"), "'about' must be text");
   EXPECT_SAYS(read(R"({"model": {}, "published": "22.7"})"), "'published'");
 }

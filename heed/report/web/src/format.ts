@@ -21,7 +21,7 @@ export function digits(value: number, count = 3): string {
 
 const steps = [
   { size: 1e12, sign: "T" },
-  { size: 1e9, sign: "G" },
+  { size: 1e9, sign: "B" },
   { size: 1e6, sign: "M" },
   { size: 1e3, sign: "k" },
 ];

@@ -9,6 +9,7 @@ import { moment_at, place_at } from "../src/views/supernet/course.ts";
 test("numbers have three digits and their unit", () => {
   assert.equal(count(5_721_000), "5.72 M");
   assert.equal(count(999_960), "1 M");
+  assert.equal(count(1_557_611_200), "1.56 B");
   assert.equal(count(-2.8392), "-2.84");
   assert.equal(count(null), "–");
   assert.equal(milliseconds(0.246), "246 µs");
