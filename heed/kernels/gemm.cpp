@@ -9,6 +9,7 @@
 
 #include "heed/base/clock.h"
 #include "heed/base/error.h"
+#include "heed/base/shared_library.h"
 #include "heed/base/threads.h"
 #include "heed/tensor/buffer.h"
 
@@ -22,6 +23,16 @@ thread_local ProductCheck* watching = nullptr;
 constexpr int64_t kGrain = 64;     // pieces begin at multiples of this many rows or columns
 constexpr int64_t kLargest = 768;  // and have at most this many
 
+struct OneDnn {
+  SharedLibrary library{HEED_DNNL_SONAME};
+  decltype(&dnnl_sgemm) sgemm = library.function<decltype(dnnl_sgemm)>("dnnl_sgemm");
+  decltype(&dnnl_version) version = library.function<decltype(dnnl_version)>("dnnl_version");
+};
+const OneDnn& one_dnn() {
+  static const OneDnn loaded;
+  return loaded;
+}
+
 }  // namespace
 
 bool gemm_serial(const Gemm& g) {
@@ -32,12 +43,14 @@ bool gemm_serial(const Gemm& g) {
     }
     return true;
   }
+  if (!one_dnn().library.problem().empty()) return false;
   const int64_t begin = begin_product();
   // One thread here whatever the pool's size: the caller has split the work.
   const int outside = omp_in_parallel() ? 0 : omp_get_max_threads();
   if (outside > 1) omp_set_num_threads(1);
-  const dnnl_status_t status = dnnl_sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k,
-                                          1.f, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
+  const dnnl_status_t status =
+      one_dnn().sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda, g.b,
+                      g.ldb, g.beta, g.c, g.ldc);
   if (outside > 1) omp_set_num_threads(outside);
   end_product(begin);
   return status == dnnl_success;
@@ -92,6 +105,8 @@ void report_failed_product() {
 
 void ProductCheck::require_success() const {
   if (!failed_) return;
+  if (const std::string& problem = one_dnn().library.problem(); !problem.empty())
+    throw system_error("matrix products: ", problem);
   throw system_error(
       "out of memory for a matrix product; close other programs, or choose a smaller "
       "model or batch");
@@ -133,7 +148,8 @@ void end_product(int64_t begin) {
 
 const char* gemm_library() {
   static const std::string name = [] {
-    const dnnl_version_t* v = dnnl_version();
+    if (!one_dnn().library.problem().empty()) return one_dnn().library.problem();
+    const dnnl_version_t* v = one_dnn().version();
     return text("oneDNN ", v->major, ".", v->minor, ".", v->patch);
   }();
   return name.c_str();

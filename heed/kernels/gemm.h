@@ -1,4 +1,5 @@
-// Matrix products. The only file that knows oneDNN.
+// Matrix products. The only file that knows oneDNN, which is loaded by the first of them: a process that only
+// generates uses packed weights (panels.h) and does without it.
 //
 // Only dnnl_sgemm is used: it is the same in oneDNN 2 and 3, needs no packing or objects kept per shape, and
 // with weights stored [in, out] runs within a few percent of the packed primitives (bench/gemm_bench.cpp).
@@ -25,8 +26,8 @@ struct Gemm {
   int64_t ldc = 0;
 };
 
-// On the calling thread only; may be called from parallel regions. False if the library could not allocate
-// memory to pack its operands; C is then unchanged.
+// On the calling thread only; may be called from parallel regions. False if the library could not be loaded or
+// could not allocate memory to pack its operands; C is then unchanged.
 [[nodiscard]] bool gemm_serial(const Gemm& g);
 // Before the first product: throws if there is no memory for the code that the library generates; the library
 // itself would crash.
@@ -40,7 +41,7 @@ class ProductCheck {
   ~ProductCheck();
   ProductCheck(const ProductCheck&) = delete;
   ProductCheck& operator=(const ProductCheck&) = delete;
-  // Throws if a product could not allocate its working memory.
+  // Throws if a product failed.
   void require_success() const;
 
  private:
