@@ -19,6 +19,10 @@ FileReader::FileReader(const std::filesystem::path& path)
     if (descriptor_ >= 0) ::close(descriptor_);
     throw path_error(path.string() + ": cannot be read", reason);
   }
+  if (!S_ISREG(status.st_mode)) {
+    ::close(descriptor_);
+    throw usage_error(path.string(), ": is not a file");
+  }
   size_ = status.st_size;
 }
 

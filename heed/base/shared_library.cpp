@@ -8,9 +8,15 @@ namespace heed {
 
 SharedLibrary::SharedLibrary(const std::string& soname)
     : soname_(soname), handle_(dlopen(soname.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-  if (!handle_)
-    problem_ = text("the library ", soname_, " cannot be loaded (", dlerror(),
-                    "); install the Debian package that has it");
+  if (handle_) return;
+  const std::string reason = dlerror();
+  // The loader's words for mmap that failed.
+  const bool memory = reason.find("failed to map") != std::string::npos ||
+                      reason.find("cannot allocate") != std::string::npos ||
+                      reason.find("cannot map") != std::string::npos;
+  problem_ = memory ? text("there is not enough memory to load the library ", soname_, " (", reason, ")")
+                    : text("the library ", soname_, " cannot be loaded (", reason,
+                           "); install the Debian package that has it");
 }
 
 void* SharedLibrary::symbol(const char* name) {

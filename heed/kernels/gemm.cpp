@@ -33,6 +33,11 @@ const OneDnn& one_dnn() {
   return loaded;
 }
 
+void require_one_dnn() {
+  if (const std::string& problem = one_dnn().library.problem(); !problem.empty())
+    throw system_error("matrix products: ", problem);
+}
+
 }  // namespace
 
 bool gemm_serial(const Gemm& g) {
@@ -48,9 +53,8 @@ bool gemm_serial(const Gemm& g) {
   // One thread here whatever the pool's size: the caller has split the work.
   const int outside = omp_in_parallel() ? 0 : omp_get_max_threads();
   if (outside > 1) omp_set_num_threads(1);
-  const dnnl_status_t status =
-      one_dnn().sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n, g.k, 1.f, g.a, g.lda, g.b,
-                      g.ldb, g.beta, g.c, g.ldc);
+  const dnnl_status_t status = one_dnn().sgemm(g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', g.m, g.n,
+                                               g.k, 1.f, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
   if (outside > 1) omp_set_num_threads(outside);
   end_product(begin);
   return status == dnnl_success;
@@ -105,8 +109,7 @@ void report_failed_product() {
 
 void ProductCheck::require_success() const {
   if (!failed_) return;
-  if (const std::string& problem = one_dnn().library.problem(); !problem.empty())
-    throw system_error("matrix products: ", problem);
+  require_one_dnn();
   throw system_error(
       "out of memory for a matrix product; close other programs, or choose a smaller "
       "model or batch");
@@ -148,7 +151,7 @@ void end_product(int64_t begin) {
 
 const char* gemm_library() {
   static const std::string name = [] {
-    if (!one_dnn().library.problem().empty()) return one_dnn().library.problem();
+    require_one_dnn();
     const dnnl_version_t* v = one_dnn().version();
     return text("oneDNN ", v->major, ".", v->minor, ".", v->patch);
   }();

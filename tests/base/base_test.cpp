@@ -12,6 +12,7 @@
 #include "heed/base/fields.h"
 #include "heed/base/philox.h"
 #include "heed/base/process.h"
+#include "heed/base/shared_library.h"
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
 
@@ -229,6 +230,18 @@ TEST(Process, KnowsItsMemory) {
   EXPECT_GT(resident_bytes(), 1 << 20);
   EXPECT_GE(peak_resident_bytes(), resident_bytes() / 2);
   EXPECT_GT(available_memory(), 1 << 20);
+}
+
+TEST(SharedLibrary, SaysWhatIsMissing) {
+  SharedLibrary mathematics("libm.so.6");
+  EXPECT_EQ(mathematics.function<double(double)>("floor")(2.5), 2);
+  EXPECT_EQ(mathematics.problem(), "");
+  EXPECT_EQ(mathematics.function<void()>("no_such_function"), nullptr);
+  EXPECT_NE(mathematics.problem().find("libm.so.6 has no function no_such_function"), std::string::npos);
+  SharedLibrary none("libnone.so.0");
+  EXPECT_EQ(none.function<void()>("floor"), nullptr);
+  EXPECT_NE(none.problem().find("libnone.so.0 cannot be loaded"), std::string::npos);
+  EXPECT_NE(none.problem().find("install the Debian package"), std::string::npos);
 }
 
 }  // namespace

@@ -402,8 +402,7 @@ test("charts print in one piece", async () => {
   await close(page);
 });
 
-test("what is empty, damaged or meant to harm is told", async () => {
-  mkdirSync(at("empty"), { recursive: true });
+test("what is damaged or meant to harm is told", async () => {
   mkdirSync(at("damaged"), { recursive: true });
   writeFileSync(at("damaged/config.json"), "{");
   writeFileSync(at("damaged/heed.db"), "x".repeat(5000));
@@ -413,12 +412,12 @@ test("what is empty, damaged or meant to harm is told", async () => {
   writeFileSync(at(`${name}/samples.jsonl`), JSON.stringify({ step: 20, text: '</script><script>alert("text")</script><img src=x onerror=alert(3)>' }) + "\n");
   writeFileSync(at(`${name}/metrics.jsonl`), '{"step": 1, "lo\n', { flag: "a" });
   writeFileSync(at(`${name}/metrics.jsonl`), '{"step": 2}\n', { flag: "a" });
-  for (const runs of [["empty"], ["damaged"], ["empty", "damaged", name]]) {
+  for (const runs of [["damaged"], ["damaged", name]]) {
     report("bad.html", ...runs);
     const page = await open("bad.html");
     const text = await page.locator("body").innerText();
     assert.ok(text.length > 100, text);
-    assert.match(text, runs.includes("empty") ? /is empty; give a folder/ : /config\.json/);
+    assert.match(text, /config\.json/);
     if (runs.includes(name)) {
       await show(page, "training");
       const shown = await page.locator("body").innerText();
