@@ -6,12 +6,14 @@
 #include <map>
 
 #include "heed/base/csv.h"
+#include "heed/base/process.h"
 #include "heed/base/threads.h"
 #include "heed/base/units.h"
 #include "heed/cli/bench_pass.h"
 #include "heed/cli/progress_line.h"
 #include "heed/cli/stop_signals.h"
 #include "heed/cli/subject.h"
+#include "heed/infer/serving.h"
 #include "heed/kernels/gemm.h"
 #include "heed/measure/device.h"
 #include "heed/measure/session_timing.h"
@@ -47,10 +49,18 @@ constexpr int kRounds = 3;
 struct Candidate {
   const Subject* subject;
   int64_t threads, length;
-  measure::SessionSamples samples;
+  std::optional<model::Source> source;  // of its weights; synthetic ones if none
+  measure::SessionSamples samples = {};
+
+  infer::Serving serving() const { return infer::usual_serving(subject->recipe, length); }
+  int64_t planned() const {
+    const spec::Recipe& recipe = subject->recipe;
+    return infer::plan_serving(recipe.model, recipe.data.tokenizer, serving()).total();
+  }
 };
 
-Json to_json(const Candidate& c) {
+// `program`: bytes that were resident before any model was.
+Json to_json(const Candidate& c, int64_t program) {
   const measure::SessionSamples& s = c.samples;
   const auto summary = [](const std::vector<double>& seconds) {
     return Json{{"p50", measure::percentile(seconds, 0.5)},
@@ -72,7 +82,7 @@ Json to_json(const Candidate& c) {
           {"first_token_seconds", s.first_token()},
           {"step_seconds", s.step.empty() ? Json() : summary(s.step)},
           {"step_tokens_per_second", s.step.empty() ? Json() : Json(1 / step)},
-          {"memory", {{"planned", s.planned.peak()}, {"measured", s.resident}}}};
+          {"memory", {{"planned", c.planned()}, {"measured", program + s.resident}}}};
 }
 
 // The columns of tables; people and programs get different units.
@@ -219,10 +229,14 @@ class Bench : public Verb {
               spec.positions == Positions::kLearned
                   ? text(" to the ", spec.embedding.context, " positions of ", subject.recipe.name)
                   : " on");
-        for (const int64_t count : threads) candidates.push_back({&subject, count, length, {}});
+        for (const int64_t count : threads) {
+          candidates.push_back({&subject, count, length, {}});
+          if (subject.folder) candidates.back().source = source_of(*subject.folder);
+        }
       }
     }
     kernels::warm_up_gemm();
+    const int64_t program = resident_bytes();
     const double busy = measure::load_of_others(), peak = measure::peak_flops_now();
     {
       ProgressLine line;
@@ -231,10 +245,7 @@ class Bench : public Verb {
       for (int round = 0; round < kRounds; ++round) {
         for (Candidate& c : candidates) {
           set_thread_count(static_cast<int>(c.threads));
-          const model::Source file = [&](const std::string& name, const Tensor& into) {
-            c.subject->folder->read(name, into);
-          };
-          measure::sample_session(c.subject->recipe.model, c.length, c.subject->folder ? &file : nullptr,
+          measure::sample_session(c.subject->recipe.model, c.serving(), c.source ? &*c.source : nullptr,
                                   pass_.seconds / kRounds,
                                   static_cast<int>((pass_.least + kRounds - 1) / kRounds), c.samples);
           ++done;
@@ -246,7 +257,7 @@ class Bench : public Verb {
     }
     set_thread_count(static_cast<int>(threads.front()));
     std::vector<Json> rows;
-    for (const Candidate& c : candidates) rows.push_back(to_json(c));
+    for (const Candidate& c : candidates) rows.push_back(to_json(c, program));
     print(rows, format);
     warn(candidates, busy, peak);
   }

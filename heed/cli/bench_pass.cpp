@@ -102,10 +102,9 @@ class Pass {
     const model::Segment segment{request_.sequences, request_.length, request_.memory};
     const model::GraphForm form = recompute_ ? recomputing_form(segment, end, model::WeightForm::kPacked)
                                              : caching_form(spec, segment, end);
-    const model::Source file = [&](const std::string& name, const Tensor& into) {
-      subject.folder->read(name, into);
-    };
-    return std::make_unique<measure::TimedModel>(spec, form, subject.folder ? &file : nullptr);
+    if (!subject.folder) return std::make_unique<measure::TimedModel>(spec, form);
+    const model::Source file = source_of(*subject.folder);
+    return std::make_unique<measure::TimedModel>(spec, form, &file);
   }
 
   void report(const Measured& m, const Json& profiled) const {

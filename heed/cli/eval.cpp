@@ -58,9 +58,7 @@ class Eval : public Verb {
     const auto batches = task.scoring_batches(protocol, tokens, split);
     const auto parameters = std::make_shared<graph::NamedTensors>();
     train::Scorer scorer(task, subject.recipe.model, protocol, parameters, model::WeightForm::kPacked);
-    model::fill_weights(
-        scorer.graph(), scorer.weights(), *parameters,
-        [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
+    model::fill_weights(scorer.graph(), scorer.weights(), *parameters, source_of(*subject.folder));
     ProgressLine progress;
     const double begin = now_seconds();
     const int64_t at_once = protocol.batch * protocol.length;

@@ -135,6 +135,15 @@ void Flags::seconds(const std::string& name, std::optional<double>& value, const
   add_value(name, "TIME", value, meaning, parse_seconds);
 }
 
+void Flags::latency(const std::string& name, std::optional<double>& value, const std::string& meaning) {
+  add_value(name, "TIME", value, meaning, [](const std::string& written, const std::string& what) {
+    const double seconds = parse_seconds(written, what);
+    if (std::isdigit(static_cast<unsigned char>(written.back())))
+      throw usage_error(what, " is ", written, " without a unit; ", written, "ms or ", written, "s?");
+    return seconds;
+  });
+}
+
 void Flags::bytes(const std::string& name, std::optional<int64_t>& value, const std::string& meaning) {
   add_value(name, "SIZE", value, meaning, parse_bytes);
 }

@@ -53,6 +53,8 @@ class Flags {
   void option(const std::string& name, std::optional<int64_t>& value, const std::string& meaning);
   void option(const std::string& name, std::optional<double>& value, const std::string& meaning);
   void seconds(const std::string& name, std::optional<double>& value, const std::string& meaning);
+  // Where both milliseconds and seconds are usual: a number without a unit is refused.
+  void latency(const std::string& name, std::optional<double>& value, const std::string& meaning);
   void bytes(const std::string& name, std::optional<int64_t>& value, const std::string& meaning);
 
   // Another name for an argument that was declared. Those that fit every verb are in flags.cpp.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "heed/base/clock.h"
+#include "heed/base/process.h"
 #include "heed/base/units.h"
 #include "heed/cli/prompt.h"
 #include "heed/cli/settings_flags.h"
@@ -61,7 +62,8 @@ class Generate : public Verb {
     infer::StopStrings stops(stop_);
     const std::string prompt = prompt_text(prompt_, file_, "generate");
     std::vector<int32_t> ids = prompt_tokens(*tokenizer, prompt, "generate");
-    infer::Session session = session_of(subject, memory_, "generate");
+    infer::Session session =
+        session_of(subject, memory_, "generate", interactive_ ? std::nullopt : std::optional(ids.size()));
     if (interactive_) return converse(session, sampler, *tokenizer, stops, prompt);
     const int64_t cut = report_cut(session, subject, ids.size());
     const StopSignals signals;
@@ -83,17 +85,24 @@ class Generate : public Verb {
                     {"new_seconds", written.seconds},
                     {"finish_reason", written.finish_reason},
                     {"tokens", tokens},
-                    {"memory_bytes", session.memory().peak()}}));
+                    {"memory_bytes", process_memory(session, *tokenizer)},
+                    {"peak_resident_bytes", peak_resident_bytes()}}));
     }
     print("\n");
     std::fprintf(stderr, "tokens: %zu of the prompt in %s, %lld new at %.1f/s; %s of memory\n", given,
                  format_seconds(prompt_seconds).c_str(), static_cast<long long>(writer.written()),
                  static_cast<double>(writer.written()) / written.seconds,
-                 format_bytes(session.memory().peak()).c_str());
+                 format_bytes(process_memory(session, *tokenizer)).c_str());
     if (StopSignals::asked()) throw interrupted_error("interrupted");
   }
 
  private:
+  // As a limit on memory counts it.
+  static int64_t process_memory(const infer::Session& session, const data::Tokenizer& tokenizer) {
+    return session.memory().peak() +
+           infer::memory_beside_model(std::string(tokenizer.kind()), tokenizer.size());
+  }
+
   void check() const {
     if (count_ < 1) throw usage_error("generate: -n is ", count_, "; it must be at least 1");
     if (interactive_ && (prompt_ == "-" || file_ == "-"))

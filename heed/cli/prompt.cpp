@@ -1,5 +1,6 @@
 #include "heed/cli/prompt.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -10,6 +11,8 @@ namespace heed::cli {
 namespace {
 
 constexpr int64_t kMostMemory = 1 << 24;
+// Products are as fast with fewer rows, and working memory grows with them.
+constexpr int64_t kLongestChunk = 192;
 
 void drop_line_end(std::string& text) {
   if (text.ends_with('\n')) text.pop_back();
@@ -76,13 +79,14 @@ std::vector<int32_t> prompt_tokens(const data::Tokenizer& tokenizer, const std::
   return ids;
 }
 
-infer::Session session_of(const Subject& subject, int64_t memory, const std::string& what) {
+infer::Session session_of(const Subject& subject, int64_t memory, const std::string& what,
+                          std::optional<size_t> prompt) {
   if (memory > kMostMemory)
     throw usage_error(what, ": --memory is ", memory, "; it must be from 1 to ", kMostMemory,
                       ", or 0 for the model's own");
-  return infer::Session(
-      subject.recipe.model, memory > 0 ? memory : infer::usual_memory(subject.recipe),
-      [&](const std::string& name, const Tensor& into) { subject.folder->read(name, into); });
+  infer::Serving serving{memory > 0 ? memory : infer::usual_memory(subject.recipe)};
+  if (prompt) serving.chunk = std::clamp<int64_t>(static_cast<int64_t>(*prompt), 1, kLongestChunk);
+  return infer::Session(subject.recipe.model, serving, source_of(*subject.folder));
 }
 
 int64_t report_cut(const infer::Session& session, const Subject& subject, size_t prompt_tokens) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "heed/cli/subject.h"
-#include "heed/infer/session.h"
+#include "heed/infer/serving.h"
 
 namespace heed::cli {
 
@@ -22,8 +22,10 @@ std::vector<int32_t> prompt_tokens(const data::Tokenizer& tokenizer, const std::
 
 inline constexpr const char* kMemoryMeaning =
     "tokens that attention sees before the current one, 0 for the model's own";
-// `memory` as asked for with --memory.
-infer::Session session_of(const Subject& subject, int64_t memory, const std::string& what);
+// `memory` as asked for with --memory. `prompt`: its tokens, if they are known; they are read at once unless
+// they are many.
+infer::Session session_of(const Subject& subject, int64_t memory, const std::string& what,
+                          std::optional<size_t> prompt = {});
 
 // How many tokens of a prompt are not read because the model has too few positions. If there are any, a
 // sentence on standard error says so.

@@ -14,6 +14,8 @@
 #include "heed/measure/timing.h"
 #include "heed/search/proxies/counts.h"
 #include "heed/search/search_run.h"
+#include "heed/store/json_file.h"
+#include "heed/store/run_folder.h"
 
 namespace heed::cli {
 namespace {
@@ -41,14 +43,20 @@ class Observer : public TerminalObserver<search::SearchObserver> {
 class Search : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("space", space_, "name of a space or a TOML file", false);
+    flags.positional("space", space_,
+                     "name of a space or a TOML file; with --measure-again also the folder of a search",
+                     false);
     flags.path("o,out", out_, "folder of the search; the same command resumes where it stopped");
     declare_genes(flags, genes_);
-    flags.seconds("max-latency", latency_, "for a prompt of the space's length, such as 20ms");
-    flags.seconds("max-step-latency", step_, "for one more token after it, such as 2ms");
-    flags.seconds("max-first-token", first_token_,
+    flags.latency("max-latency", latency_, "for a prompt of the space's length, such as 20ms");
+    flags.latency("max-step-latency", step_, "for one more token after it, such as 2ms");
+    flags.latency("max-first-token", first_token_,
                   "from loading the model to the end of the prompt, such as 50ms");
-    flags.bytes("max-memory", memory_, "planned: weights, state and working memory, such as 48MiB");
+    flags.option("percentile", request_.percentile,
+                 "of the runs of a model that stay below these limits: 50 is the median, 95 nearly all");
+    flags.bytes("max-memory", memory_,
+                "of the whole process that serves the model, such as 48MiB: weights, state, working memory, "
+                "tokenizer and heed itself");
     flags.bytes("max-file", file_, "file size of the weights in f32, such as 16MiB");
     flags.option("max-parameters", parameters_, "in total, such as 12M");
     flags.option("objective", objective_,
@@ -80,6 +88,8 @@ class Search : public Verb {
     flags.flag("measure-all", request_.measure_all,
                "time every candidate as a whole instead of summing its pieces");
     flags.option("keep", request_.keep, "approximate number of models of the frontier to measure and report");
+    flags.flag("measure-again", request_.measure_again,
+               "measure the models of a finished search again, because the machine was busy then");
     flags.flag("no-baselines", no_baselines_, "measure no published models beside the frontier");
     flags.path("profile", profile_, "database of this device's profile; one per user if not given");
     flags.flag("list", list_, "list the spaces");
@@ -91,6 +101,38 @@ class Search : public Verb {
   void run() override {
     if (list_) return list();
     if (space_.empty()) throw usage_error("search: name a space; `heed search --list` shows them");
+    if (request_.measure_again && store::run_kind(space_) == store::RunKind::kSearch) {
+      request_ = search::request_of(store::read_json_object(std::filesystem::path(space_) / "config.json"));
+      request_.measure_again = true;
+      out_ = space_;
+    } else {
+      read_request();
+    }
+    request_.folder = out_;
+    request_.profile = profile_path(profile_);
+    request_.record = run_record();
+    request_ = search::resolved(std::move(request_));
+    std::fprintf(stderr, "space %s: %s, 10^%.1f models\n", request_.space.name.c_str(),
+                 request_.space.about.c_str(), request_.space.log10_size());
+    if (const std::string limits = limits_of(request_); !limits.empty())
+      std::fprintf(stderr, "limits: %s\n", limits.c_str());
+    const StopSignals signals;
+    search::SearchResult result;
+    {
+      Observer observer;
+      result = search::run_search(request_, observer);
+    }
+    json_ ? void(std::printf("%s\n", to_json(result).dump(2).c_str())) : print(result);
+    warn(result);
+    if (result.models.empty())
+      throw infeasible_error(
+          "search: every model measured exceeds a limit; loosen it, or measure again with --measure-again on "
+          "a "
+          "quiet machine");
+  }
+
+ private:
+  void read_request() {
     if (out_.empty()) throw usage_error("search: give a folder with -o FOLDER");
     request_.space = spec::load_space(space_, genes_);
     if (latency_) request_.limits.latency = *latency_;
@@ -103,27 +145,24 @@ class Search : public Verb {
     request_.settings = strategy_flags_.settings_of(request_.strategy);
     request_.sample = sample_.over({}, "search");
     request_.baselines = !no_baselines_;
-    request_.folder = out_;
-    request_.profile = profile_path(profile_);
-    request_.record = run_record();
-    request_ = search::resolved(std::move(request_));
-    std::fprintf(stderr, "space %s: %s, 10^%.1f models\n", request_.space.name.c_str(),
-                 request_.space.about.c_str(), request_.space.log10_size());
-    const StopSignals signals;
-    search::SearchResult result;
-    {
-      Observer observer;
-      result = search::run_search(request_, observer);
-    }
-    json_ ? void(std::printf("%s\n", to_json(result).dump(2).c_str())) : print(result);
-    warn(result);
-    if (result.models.empty())
-      throw infeasible_error(
-          "search: every model measured exceeds a limit; loosen it, or search again on a quiet machine, "
-          "in both cases with another folder");
   }
 
- private:
+  // As they hold: in the units of the answer, with the percentile and what they are about.
+  static std::string limits_of(const search::SearchRequest& r) {
+    const search::Limits& l = r.limits;
+    std::string line;
+    const auto add = [&](const std::string& limit) { line += text(line.empty() ? "" : ", ", limit); };
+    const std::string runs = r.percentile > 50 ? text(" in ", r.percentile, "% of runs") : "";
+    if (std::isfinite(l.latency))
+      add(text(format_seconds(l.latency), " for a prompt of ", r.space.length, " tokens", runs));
+    if (std::isfinite(l.step)) add(text(format_seconds(l.step), " for one more token", runs));
+    if (std::isfinite(l.first_token)) add(text(format_seconds(l.first_token), " to the first token", runs));
+    if (l.memory != INT64_MAX) add(text(format_bytes(l.memory), " of memory for the whole process"));
+    if (l.file != INT64_MAX) add(text(format_bytes(l.file), " for the file of weights"));
+    if (l.total != INT64_MAX) add(text(format_count(static_cast<double>(l.total)), " parameters"));
+    return line;
+  }
+
   static void check_objective(const std::string& name) { enum_from_name<search::Objective>(name); }
   static void check_strategy(const std::string& name) {
     if (name == "supernet")
@@ -203,12 +242,12 @@ class Search : public Verb {
       std::printf(
           "dropped: %s was predicted at %s and measured at %s, planned %s: beyond the limit on %s\n",
           m.name.c_str(), format_seconds(m.predicted.cost.latency).c_str(),
-          format_seconds(m.measured.median).c_str(), format_bytes(m.planned).c_str(),
-          m.measured.median > request_.limits.latency ? "latency"
-          : m.measured_step.median > request_.limits.step
-              ? text("the latency of a step, which took ", format_seconds(m.measured_step.median)).c_str()
-          : m.first_token().median > request_.limits.first_token
-              ? text("the time to the first token, which took ", format_seconds(m.first_token().median))
+          format_seconds(m.measured.held()).c_str(), format_bytes(m.planned).c_str(),
+          m.measured.held() > request_.limits.latency ? "latency"
+          : m.measured_step.held() > request_.limits.step
+              ? text("the latency of a step, which took ", format_seconds(m.measured_step.held())).c_str()
+          : m.first_token().held() > request_.limits.first_token
+              ? text("the time to the first token, which took ", format_seconds(m.first_token().held()))
                     .c_str()
               : "memory");
     const auto took = [](const char* what, double seconds) {
@@ -301,8 +340,8 @@ class Search : public Verb {
     const std::string decoder = format_count(static_cast<double>(m.predicted.cost.decoder));
     std::printf("%-24s %10s %10s %10s %10s %10s %11s %10s  %s\n", name.c_str(), quality.c_str(),
                 decoder.c_str(), predicted > 0 ? format_seconds(predicted).c_str() : "-",
-                format_seconds(m.measured.median).c_str(), format_seconds(m.measured_step.median).c_str(),
-                format_seconds(m.first_token().median).c_str(), format_bytes(m.planned).c_str(),
+                format_seconds(m.measured.held()).c_str(), format_seconds(m.measured_step.held()).c_str(),
+                format_seconds(m.first_token().held()).c_str(), format_bytes(m.planned).c_str(),
                 describe_blocks(m.model).c_str());
   }
 

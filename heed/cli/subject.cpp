@@ -69,6 +69,13 @@ Subject load_trained(const std::string& name) {
   return subject;
 }
 
+model::Source source_of(const store::ModelFolder& folder) {
+  return [&folder](const std::string& name, const Shape& whole, int64_t first, const Tensor& into) {
+    if (into.shape() == whole) return folder.read(name, into);
+    folder.read_rows(name, whole, first, into);
+  };
+}
+
 void check_vocabulary(const Subject& subject, const data::Tokenizer& tokenizer) {
   const std::string &expected = subject.folder->tokenizer_hash(), found = hash_name(tokenizer.hash());
   if (!expected.empty() && found != expected)

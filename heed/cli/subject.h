@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "heed/data/tokenizer.h"
+#include "heed/model/weights.h"
 #include "heed/spec/recipe.h"
 #include "heed/store/model_folder.h"
 
@@ -18,6 +19,8 @@ struct Subject {
 Subject load_subject(const std::string& name);
 // The same where weights are needed. Throws for a recipe and says how to train it.
 Subject load_trained(const std::string& name);
+// The weights of a folder, which must outlive the answer.
+model::Source source_of(const store::ModelFolder& folder);
 // Refuses a tokenizer other than the one that the model was trained with. Of a folder that does not say which
 // that is, it refuses one with tokens that the model does not know.
 void check_vocabulary(const Subject& subject, const data::Tokenizer& tokenizer);

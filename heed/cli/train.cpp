@@ -85,7 +85,8 @@ class Train : public Verb {
   void run() override {
     if (name_.empty() && init_.empty())
       throw usage_error(
-          "train: give a recipe, or a model to go on from with --init MODEL; `heed recipes` lists them");
+          "train: give a recipe, or the weights of a model to start from with --init MODEL; `heed recipes` "
+          "lists them");
     train::RunRequest request;
     std::optional<Subject> initial;
     if (!init_.empty()) initial = load_trained(init_);
@@ -177,7 +178,8 @@ class Train : public Verb {
     if (epochs_ && !(*epochs_ > 0 && *epochs_ <= kMostEpochs))
       throw usage_error("train: --epochs is ", *epochs_, "; it must be above 0 and at most ", kMostEpochs);
     if (epochs_ && dry_run_)
-      throw usage_error("train: --epochs needs the tokens of the text, which --dry-run does not make; give --tokens");
+      throw usage_error(
+          "train: --epochs needs the tokens of the text, which --dry-run does not make; give --tokens");
     if (initial && recipe_flags_.changes_vocabulary())
       throw usage_error("train: a model that starts from ", init_,
                         " has its vocabulary; leave out --tokenizer and --vocabulary");
@@ -205,9 +207,7 @@ class Train : public Verb {
 
   void start_from(const Subject& initial, train::RunRequest& request) const {
     request.shared.tokenizer = initial.folder->tokenizer_path() / "tokenizer.json";
-    request.initial_weights = [&folder = *initial.folder](const std::string& name, const Tensor& into) {
-      folder.read(name, into);
-    };
+    request.initial_weights = source_of(*initial.folder);
     request.record["init"] = std::filesystem::absolute(init_).lexically_normal().string();
   }
 
@@ -225,8 +225,7 @@ class Train : public Verb {
       throw system_error(format_bytes(needed), " are needed for it, ", format_bytes(available_memory()),
                          " are free");
     const auto tokenizer = data::load_tokenizer(path);
-    infer::Session session(model.recipe().model, infer::usual_memory(model.recipe()),
-                           [&](const std::string& name, const Tensor& into) { model.read(name, into); });
+    infer::Session session(model.recipe().model, {infer::usual_memory(model.recipe())}, source_of(model));
     infer::Sampler sampler({.temperature = 0.8});
     infer::Writer writer(session, sampler, *tokenizer, prompt);
     std::string all = tokenizer->decode(prompt);
@@ -278,12 +277,12 @@ class Train : public Verb {
 }  // namespace
 
 VerbEntry train_verb() {
-  return entry<Train>("train", "Trains a model on a text; if it is interrupted, the same command resumes it.",
-                      {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
-                       "heed train found/pick --data book.txt -o run --max-time 1h",
-                       "heed train --init run --data letters.txt -o tuned --learning-rate 1e-4",
-                       "heed train par-3m-bytes --data book.txt -o run --more-steps 500",
-                       "heed train txl-3m-bytes --dry-run"});
+  return entry<Train>(
+      "train", "Trains a model on a text; if it is interrupted, the same command resumes it.",
+      {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
+       "heed train found/pick --data book.txt -o run --max-time 1h",
+       "heed train --init run --data letters.txt -o tuned --learning-rate 1e-4",
+       "heed train found/pick --data book.txt -o run --more-steps 500", "heed train txl-3m-bytes --dry-run"});
 }
 
 }  // namespace heed::cli

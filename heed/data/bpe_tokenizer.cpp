@@ -179,7 +179,9 @@ TokenizerEntry bpe_tokenizer() {
           .meaning = "GPT-2's byte-level byte-pair encoding, learned to a size or read from a file",
           .learn = learn,
           .read = read,
-          .usual_size = kUsualVocabulary};
+          .usual_size = kUsualVocabulary,
+          .bytes = 2 << 20,  // the cache of pieces
+          .bytes_per_token = 300};
 }
 
 }  // namespace heed::data

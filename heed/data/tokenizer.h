@@ -74,6 +74,8 @@ struct TokenizerEntry {
   bool symbols = false;    // tokens are bytes or characters, so a loss is shown in bits and not as perplexity
   bool all_parts = false;  // the vocabulary is learned from all parts of a text, not only the training part
   int64_t usual_size = 0;  // of the vocabulary if no size is asked for; 0: whatever occurs in the text
+  // Of memory that a tokenizer needs once it has been read, about: altogether, and for each token.
+  int64_t bytes = 0, bytes_per_token = 0;
 };
 const Registry<TokenizerEntry>& tokenizers();
 

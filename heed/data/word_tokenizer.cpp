@@ -9,6 +9,8 @@
 namespace heed::data {
 namespace {
 
+constexpr int64_t kBytesPerWord = 100;
+
 // The differences between "words" and "lm1b".
 struct Convention {
   const char* kind;
@@ -258,13 +260,19 @@ std::unique_ptr<Tokenizer> read(const Json& json) {
 }  // namespace
 
 TokenizerEntry word_tokenizer() {
-  return {kWords.kind, "words between white space, <eos> after each line, as for WikiText", learn<kWords>,
-          read<kWords>};
+  return {.name = kWords.kind,
+          .meaning = "words between white space, <eos> after each line, as for WikiText",
+          .learn = learn<kWords>,
+          .read = read<kWords>,
+          .bytes_per_token = kBytesPerWord};
 }
 
 TokenizerEntry lm1b_tokenizer() {
-  return {kLm1b.kind, "words, <S> around each sentence, as for the One Billion Word Benchmark", learn<kLm1b>,
-          read<kLm1b>};
+  return {.name = kLm1b.kind,
+          .meaning = "words, <S> around each sentence, as for the One Billion Word Benchmark",
+          .learn = learn<kLm1b>,
+          .read = read<kLm1b>,
+          .bytes_per_token = kBytesPerWord};
 }
 
 }  // namespace heed::data

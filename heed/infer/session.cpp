@@ -4,43 +4,82 @@
 
 namespace heed::infer {
 
-Session::Session(const spec::ModelSpec& spec, int64_t memory, const model::Source& weights, int64_t chunk)
-    : spec_(spec) {
-  if (spec.positions == Positions::kLearned) memory = spec.embedding.context, chunk = std::min(chunk, memory);
-  memory_ = memory;
-  build(chunk);
+namespace {
+
+// As the model can be served.
+Serving within(const spec::ModelSpec& spec, Serving serving) {
+  if (spec.positions != Positions::kLearned) return serving;
+  return {spec.embedding.context, std::min(serving.chunk, spec.embedding.context)};
+}
+
+// The graph that reads `length` tokens at once.
+std::shared_ptr<graph::Graph> build_graph(const spec::ModelSpec& spec, const model::GraphForm& form,
+                                          model::Model& model) {
+  auto graph = std::make_shared<graph::Graph>();
+  model = model::build(*graph, spec, form);
+  graph->mark_output(model.scores);
+  graph->tidy();
+  return graph;
+}
+
+model::GraphForm form_of(const spec::ModelSpec& spec, const Serving& serving, int64_t length) {
+  return model::generation_form(spec, serving.memory, serving.chunk, length);
+}
+
+// Of the two programs of a session, which share everything.
+SessionMemory together(const graph::Memory& chunk, const graph::Memory& step, const model::Weights& weights) {
+  SessionMemory memory{chunk};
+  memory.arena = std::max(chunk.arena, step.arena);
+  memory.loading = model::loading_bytes(weights);
+  return memory;
+}
+
+}  // namespace
+
+SessionMemory plan_session(const spec::ModelSpec& spec, Serving serving) {
+  serving = within(spec, serving);
+  model::Model model;
+  const auto planned = [&](int64_t length) {
+    return graph::plan(*build_graph(spec, form_of(spec, serving, length), model)).memory;
+  };
+  const graph::Memory step = planned(1);
+  return together(planned(serving.chunk), step, model.weights);
+}
+
+Session::Session(const spec::ModelSpec& spec, Serving serving, const model::Source& weights)
+    : spec_(spec), serving_(within(spec, serving)) {
+  build();
   fill_weights(chunk_.program->graph(), chunk_.model.weights, *variables_.parameters, weights);
 }
 
 Session Session::with_same_weights() const {
-  Session other(spec_, memory_, {variables_.parameters});
-  other.build(chunk_.form.length);
+  Session other(spec_, serving_, graph::Variables{variables_.parameters});
+  other.build();
   return other;
 }
 
-void Session::build(int64_t chunk) {
-  chunk_ = with_length(chunk, chunk);
-  step_ = with_length(chunk, 1);
+void Session::build() {
+  chunk_ = built(serving_.chunk);
+  step_ = built(1);
+  // They never run at the same time, and write their inputs before each run.
+  const auto arena = graph::shared_arena({chunk_.graph.get(), step_.graph.get()}, variables_);
+  for (Built* both : {&chunk_, &step_}) {
+    both->program = std::make_unique<graph::Program>(both->graph, variables_, arena);
+    both->inputs = {*both->program, both->model.inputs};
+    const Batch batch = batch_of(both->model, *both->program);
+    both->tokens = batch.ints("tokens"), both->padding = batch.ints("padding");
+  }
   cursor_ = std::make_unique<model::Cursor>(step_.model, step_.form, variables_.states);
 }
 
-Session::Built Session::with_length(int64_t chunk, int64_t length) {
-  Built built{model::generation_form(spec_, memory_, chunk, length), {}, nullptr, {}, {}, {}};
-  auto graph = std::make_shared<graph::Graph>();
-  built.model = model::build(*graph, spec_, built.form);
-  graph->mark_output(built.model.scores);
-  graph->tidy();
-  built.program = std::make_unique<graph::Program>(graph, variables_);
-  built.inputs = {*built.program, built.model.inputs};
-  const Batch batch = batch_of(built.model, *built.program);
-  built.tokens = batch.ints("tokens"), built.padding = batch.ints("padding");
+Session::Built Session::built(int64_t length) const {
+  Built built{form_of(spec_, serving_, length), {}, nullptr, nullptr, {}, {}, {}};
+  built.graph = build_graph(spec_, built.form, built.model);
   return built;
 }
 
-graph::Memory Session::memory() const {
-  graph::Memory memory = chunk_.program->memory();
-  memory.arena += step_.program->memory().arena;
-  return memory;
+SessionMemory Session::memory() const {
+  return together(chunk_.program->memory(), step_.program->memory(), chunk_.model.weights);
 }
 
 void Session::restart() {

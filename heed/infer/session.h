@@ -1,6 +1,7 @@
 // A model during generation: weights packed once, state carried from token to token.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <vector>
@@ -9,11 +10,22 @@
 
 namespace heed::infer {
 
+// How a model is served. `memory`: tokens before the current one that attention sees; a model with learned
+// positions sees its context. `chunk`: tokens of a prompt that are read at once.
+struct Serving {
+  int64_t memory = 0;
+  int64_t chunk = 64;
+};
+
+// What a session needs, in bytes.
+struct SessionMemory : graph::Memory {
+  int64_t loading = 0;  // beside the weights, while they are read: state and arena are not used yet
+  int64_t peak() const { return weights + std::max(loading, state + arena); }
+};
+
 class Session {
  public:
-  // `memory`: tokens before the current one that attention sees; a model with learned positions sees its
-  // context. `chunk`: tokens of a prompt read at once.
-  Session(const spec::ModelSpec& spec, int64_t memory, const model::Source& weights, int64_t chunk = 64);
+  Session(const spec::ModelSpec& spec, Serving serving, const model::Source& weights);
   // Another session of the same model: it shares the memory of the weights and starts its own text.
   // Both may run at the same time, each on its own thread.
   Session with_same_weights() const;
@@ -26,31 +38,35 @@ class Session {
   // How many of the tokens of a new text are read: a model with learned positions that is given more than its
   // context reads the newest half of a context.
   int64_t tokens_read(int64_t tokens) const;
-  int64_t memory_tokens() const { return memory_; }
+  int64_t memory_tokens() const { return serving_.memory; }
   // The weights in the form the session reads, most of them packed.
   const graph::NamedTensors& weights() const { return *variables_.parameters; }
-  graph::Memory memory() const;  // weights, state and both programs
+  SessionMemory memory() const;  // plan_session says it beforehand
 
  private:
   struct Built {  // the model for a number of tokens at once
     model::GraphForm form;
     model::Model model;
+    std::shared_ptr<graph::Graph> graph;
     std::unique_ptr<graph::Program> program;
     model::InputSpans inputs;
     std::span<int32_t> tokens, padding;
   };
-  Session(const spec::ModelSpec& spec, int64_t memory, graph::Variables variables)
-      : spec_(spec), memory_(memory), variables_(std::move(variables)) {}
-  void build(int64_t chunk);
-  Built with_length(int64_t chunk, int64_t length);
+  Session(const spec::ModelSpec& spec, Serving serving, graph::Variables variables)
+      : spec_(spec), serving_(serving), variables_(std::move(variables)) {}
+  void build();
+  Built built(int64_t length) const;  // without its program
   void run(Built& built, std::span<const int32_t> tokens);
 
   spec::ModelSpec spec_;
-  int64_t memory_ = 0;
+  Serving serving_;
   graph::Variables variables_;
   Built chunk_, step_;
   std::unique_ptr<model::Cursor> cursor_;
   std::vector<int32_t> history_;  // with learned positions: what the caches hold
 };
+
+// What a session will need, without making one.
+SessionMemory plan_session(const spec::ModelSpec& spec, Serving serving);
 
 }  // namespace heed::infer

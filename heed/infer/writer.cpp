@@ -36,9 +36,4 @@ std::string added_bytes(const data::Tokenizer& tokenizer, int32_t before, int32_
   return tokenizer.decode(both).substr(tokenizer.decode({both.data(), 1}).size());
 }
 
-int64_t usual_memory(const spec::Recipe& recipe) {
-  const int64_t own = std::max(recipe.evaluation.memory, recipe.training.memory);
-  return own > 0 ? own : 256;
-}
-
 }  // namespace heed::infer

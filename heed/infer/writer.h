@@ -44,7 +44,4 @@ class Writer {
   Utf8Stream characters_;
 };
 
-// Tokens before the current one that a model sees by default.
-int64_t usual_memory(const spec::Recipe& recipe);
-
 }  // namespace heed::infer

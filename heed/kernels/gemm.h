@@ -26,8 +26,8 @@ struct Gemm {
   int64_t ldc = 0;
 };
 
-// On the calling thread only; may be called from parallel regions. False if the library could not be loaded or
-// could not allocate memory to pack its operands; C is then unchanged.
+// On the calling thread only; may be called from parallel regions. False if the library could not be loaded
+// or could not allocate memory to pack its operands; C is then unchanged.
 [[nodiscard]] bool gemm_serial(const Gemm& g);
 // Before the first product: throws if there is no memory for the code that the library generates; the library
 // itself would crash.

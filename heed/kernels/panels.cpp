@@ -90,16 +90,19 @@ void many_rows(const PanelProduct& p, int64_t row, int64_t rows, const float* pa
 }  // namespace
 
 void pack_panels(const PackPanels& p) {
-  parallel_for(panel_count(p.out), threads_for(0.5 * static_cast<double>(p.in * p.out)), [&](int64_t panel) {
-    const int64_t first = panel * kWidth, columns = smaller(kWidth, p.out - first);
-    float* to = p.panels + panel * p.in * kWidth;
+  const int64_t rows = p.rows > 0 ? p.rows : (p.transposed ? p.out : p.in) - p.first;
+  const int64_t out = p.transposed ? rows : p.out, in = p.transposed ? p.in : rows;
+  float* panels = p.panels + p.first * (p.transposed ? p.in : kWidth);
+  parallel_for(panel_count(out), threads_for(0.5 * static_cast<double>(in * out)), [&](int64_t panel) {
+    const int64_t first = panel * kWidth, columns = smaller(kWidth, out - first);
+    float* to = panels + panel * p.in * kWidth;
     if (p.transposed) {
       if (columns < kWidth) {
         for (int64_t i = 0; i < p.in * kWidth; ++i) to[i] = 0;
       }
       return transpose(columns, p.in, p.weight + first * p.in, p.in, to, kWidth);
     }
-    for (int64_t k = 0; k < p.in; ++k) {
+    for (int64_t k = 0; k < in; ++k) {
       for (int64_t j = 0; j < kWidth; j += kLanes) {
         store(to + k * kWidth + j,
               j < columns ? load_at(p.weight + k * p.out + first + j, smaller(kLanes, columns - j)) : Vec{});

@@ -23,6 +23,9 @@ struct PackPanels {
   const float* weight;  // [in, out], or [out, in] if transposed
   bool transposed;
   float* panels;
+  // `weight` holds only so many rows, from this one on; 0: all of them. If transposed, `first` is a multiple
+  // of kPanelWidth, and so is `rows` unless they are the last.
+  int64_t first = 0, rows = 0;
 };
 HEED_KERNEL(pack_panels, PackPanels)
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "heed/base/clock.h"
-#include "heed/infer/session.h"
+#include "heed/base/process.h"
+#include "heed/measure/words.h"
 
 namespace heed::measure {
 namespace {
@@ -17,11 +18,23 @@ Timing time_loading(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t l
   const model::Source weights = made_up_weights(model::weights_of(spec));
   const auto load = [&] {
     const double begin = now_seconds();
-    const infer::Session session(spec, length, weights, length);
+    const infer::Session session(spec, {length, length}, weights);
     return std::vector<double>{now_seconds() - begin};
   };
   load();
   return time_sections(yardstick, load, kEffort)[0];
+}
+
+WholeTiming measure_loading(Yardstick& yardstick, const spec::ModelSpec& spec,
+                            const infer::Serving& serving) {
+  const Timing timing = time_loading(yardstick, spec, serving.chunk);
+  std::vector<int32_t> words(static_cast<size_t>(serving.chunk));
+  draw_words(words, spec.cluster_ends(), 1);
+  const int64_t before = resident_bytes();
+  infer::Session session(spec, serving, made_up_weights(model::weights_of(spec)));
+  session.feed(words);
+  session.feed({words.data(), 1});
+  return {timing, resident_bytes() - before};
 }
 
 LoadPace measure_load_pace(Yardstick& yardstick, double reference) {

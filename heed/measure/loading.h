@@ -2,12 +2,16 @@
 // file is in memory already.
 #pragma once
 
+#include "heed/infer/session.h"
 #include "heed/measure/yardstick.h"
 
 namespace heed::measure {
 
 // For a prompt of this length.
 Timing time_loading(Yardstick& yardstick, const spec::ModelSpec& spec, int64_t length);
+
+// The same, and the bytes that the process grows by when the session has read a prompt and one more token.
+WholeTiming measure_loading(Yardstick& yardstick, const spec::ModelSpec& spec, const infer::Serving& serving);
 
 // Seconds to load a model: for any, for each of its blocks, and for each byte of its weights.
 struct LoadPace {

@@ -16,8 +16,9 @@ int64_t outliers(const std::vector<double>& values) {
 
 double SessionSamples::first_token() const { return percentile(load, 0.5) + percentile(prompt, 0.5); }
 
-void sample_session(const spec::ModelSpec& spec, int64_t length, const model::Source* weights, double seconds,
-                    int least, SessionSamples& samples) {
+void sample_session(const spec::ModelSpec& spec, infer::Serving serving, const model::Source* weights,
+                    double seconds, int least, SessionSamples& samples) {
+  const int64_t length = serving.chunk;
   std::vector<int32_t> words(static_cast<size_t>(length));
   draw_words(words, spec.cluster_ends(), 1);
   const int64_t before = resident_bytes();
@@ -26,7 +27,7 @@ void sample_session(const spec::ModelSpec& spec, int64_t length, const model::So
     into.push_back(now_seconds() - begin);
     begin = now_seconds();
   };
-  infer::Session session(spec, length, weights ? *weights : made_up_weights(model::weights_of(spec)), length);
+  infer::Session session(spec, serving, weights ? *weights : made_up_weights(model::weights_of(spec)));
   lap(samples.load);
   session.feed(words);
   session.feed({words.data(), 1});
@@ -44,7 +45,6 @@ void sample_session(const spec::ModelSpec& spec, int64_t length, const model::So
       lap(samples.step);
     }
   }
-  samples.planned = session.memory();
   samples.resident = std::max(samples.resident, resident_bytes() - before);
 }
 

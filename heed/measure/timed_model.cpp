@@ -18,7 +18,8 @@ std::vector<float> drawn_once() {
 }  // namespace
 
 model::Source made_up_weights(const model::Weights& weights) {
-  return [plain = weights.plain, numbers = drawn_once()](const std::string& name, const Tensor& into) {
+  return [plain = weights.plain, numbers = drawn_once()](const std::string& name, const Shape&, int64_t,
+                                                         const Tensor& into) {
     const model::Initial& initial = plain.at(name).initial;
     const bool gate = initial.kind == model::Initial::Kind::kClosedGate;
     const auto mean = static_cast<float>(gate ? 1 : initial.mean),
@@ -43,8 +44,7 @@ std::shared_ptr<graph::Graph> build_timed(const spec::ModelSpec& spec, const mod
 }
 
 model::GraphForm form_of(const spec::ModelSpec& spec, const Work& work) {
-  return work.step ? model::generation_form(spec, work.length, work.length, 1)
-                   : model::prompt_form(work.length);
+  return model::generation_form(spec, work.length, work.length, work.step ? 1 : work.length);
 }
 
 TimedModel::TimedModel(const spec::ModelSpec& spec, const model::GraphForm& form,

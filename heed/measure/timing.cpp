@@ -54,11 +54,14 @@ Timing combine(std::vector<Timing> rounds, double reference) {
   Timing all = rounds[middle];
   if (rounds.size() % 2 == 0) all.median = (rounds[middle - 1].median + rounds[middle].median) / 2;
   all.runs = 0;
+  std::vector<double> tails;
   for (const Timing& round : rounds) {
+    tails.push_back(round.tail);
     all.low = std::min(all.low, round.low);
     all.high = std::max(all.high, round.high);
     all.runs += round.runs;
   }
+  all.tail = percentile(tails, 0.5);
   return scaled(all, reference);
 }
 

@@ -10,6 +10,13 @@ namespace heed::measure {
 namespace {
 
 constexpr int64_t kLength = 192;
+constexpr int kRuns = 5;
+// Rounds are combined, so 20 of each are enough for a 95th percentile.
+constexpr int kRunsOfTails = 20, kTailRuns = 100;
+
+double tail(const std::vector<double>& seconds, double share) {
+  return std::max(1.0, percentile(seconds, share) / percentile(seconds, 0.5));
+}
 
 }  // namespace
 
@@ -71,15 +78,23 @@ std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std:
   for (const size_t i : quiet) speed.push_back((between[i] + between[i + 1]) / 2);
   std::vector<Timing> timings;
   for (size_t section = 0; section < runs[0].size(); ++section) {
-    std::vector<double> seconds;
+    std::vector<double> seconds, all;
     for (const size_t i : quiet) seconds.push_back(runs[i][section]);
     timings.push_back(summarise(seconds));
+    for (const auto& sections : runs) all.push_back(sections[section]);
+    if (effort.share > 0.5) timings.back().tail = tail(all, effort.share);
     timings.back().yardstick = percentile(speed, 0.5);
   }
   return timings;
 }
 
-WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const Work& work, int runs) {
+double tail_of(Yardstick& yardstick, double share) {
+  std::vector<double> seconds;
+  for (int i = 0; i < kTailRuns; ++i) seconds.push_back(yardstick.seconds());
+  return tail(seconds, share);
+}
+
+WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const Work& work, double share) {
   static const bool warm =
       (kernels::warm_up_gemm(), true);  // the library's own memory does not count as the model's
   (void)warm;
@@ -91,7 +106,8 @@ WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const 
     return std::vector<double>{now_seconds() - begin};
   };
   run();
-  const Timing timing = time_sections(yardstick, run, {runs, runs, 0})[0];
+  const int runs = share > 0.5 ? kRunsOfTails : kRuns;
+  const Timing timing = time_sections(yardstick, run, {runs, runs, 0, share})[0];
   return {timing, resident_bytes() - before};
 }
 

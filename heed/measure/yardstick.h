@@ -26,16 +26,21 @@ class Yardstick {
 struct Effort {
   int least, most;
   double seconds;
+  double share = 0.5;  // of all runs, for Timing::tail
 };
 std::vector<Timing> time_sections(Yardstick& yardstick, const std::function<std::vector<double>()>& run,
                                   const Effort& effort);
 
-// A round of whole runs: the model is made, warmed up and run this often.
+// A round of whole runs: the model is made, warmed up and run this often; more often for the time that a
+// larger share of runs stays below than half of them.
 struct WholeTiming {
   Timing timing;
   int64_t bytes = 0;  // the process grew by
 };
-WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const Work& work, int runs = 5);
+WholeTiming time_whole(Yardstick& yardstick, const spec::ModelSpec& spec, const Work& work,
+                       double share = 0.5);
+// How many medians this share of the yardstick's own runs stays below: what to expect of other models.
+double tail_of(Yardstick& yardstick, double share);
 
 // Which runs were not disturbed: `yardstick` holds one timing before each run and one after the last. If
 // fewer than `least_runs` were not, the least disturbed that many.

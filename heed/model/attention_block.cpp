@@ -1,27 +1,29 @@
 #include <algorithm>
 #include <memory>
 
+#include "heed/kernels/panels.h"
 #include "heed/model/blocks.h"
 #include "heed/model/stacks.h"
 #include "heed/ops/arrange.h"
 #include "heed/ops/attention.h"
-#include "heed/ops/linear.h"
+#include "heed/ops/packed.h"
 #include "heed/ops/sinusoid.h"
 
 namespace heed::model {
 namespace {
 
-// to [rows, W] = the encoding of distances rows - 1 .. 0 times the weight [D, W].
+// to [rows, W] = the encoding of distances rows - 1 .. 0 times the weight [D, W]. With a packed weight, so
+// that a process that only generates does not load the library of products, which takes several MiB.
 void project_distances(const Tensor& weight, int64_t clamp, const Tensor& to) {
+  const int64_t rows = to.shape().dim(0), D = weight.shape().dim(0), W = weight.shape().dim(1);
   auto graph = std::make_shared<Graph>();
-  const ValueId encoding =
-      ops::sinusoid(*graph, {to.shape().dim(0), weight.shape().dim(0), clamp > 0 ? clamp : -1});
-  const ValueId result = ops::linear(*graph, encoding, graph->parameter("weight", weight.shape()));
+  const ValueId encoding = ops::sinusoid(*graph, {rows, D, clamp > 0 ? clamp : -1});
+  const ValueId panels = graph->parameter("panels", ops::packed_shape(D, W));
+  const ValueId result = ops::packed_linear(*graph, encoding, panels, kNone, kNone, {Activation::kNone, W});
   graph->mark_output(result);
   graph::Variables variables;
   graph::Program program(graph, variables);
-  std::copy(weight.floats().begin(), weight.floats().end(),
-            variables.parameters->at("weight").floats().begin());
+  kernels::pack_panels({D, W, weight.f32(), false, variables.parameters->at("panels").f32()});
   program.run();
   const auto table = program.tensor(result).floats();
   std::copy(table.begin(), table.end(), to.floats().begin());
@@ -140,7 +142,8 @@ class SelfAttention {
     const int64_t rows = b_.form().distances(), clamp = b_.form().protocol().clamp;
     return b_.derived(
         inside_ + "r.table", {rows, W_}, {name},
-        [=](const std::vector<Tensor>& from, const Tensor& to) { project_distances(from[0], clamp, to); });
+        [=](const std::vector<Tensor>& from, const Tensor& to) { project_distances(from[0], clamp, to); },
+        4 * (rows * (D_ + W_) + D_ * W_));
   }
 
   Builder& b_;

@@ -73,23 +73,31 @@ ValueId Builder::parameter(const std::string& name, Shape shape, WeightGroup gro
 }
 
 ValueId Builder::derived(const std::string& name, Shape shape, std::vector<std::string> from,
-                         std::function<void(const std::vector<Tensor>&, const Tensor&)> make) {
-  model_.weights.derived.insert({name, {std::move(from), std::move(make)}});
+                         std::function<void(const std::vector<Tensor>&, const Tensor&)> make,
+                         int64_t scratch) {
+  model_.weights.derived.insert({name, {std::move(from), std::move(make), scratch}});
   const ValueId known = graph_.find(name);
   return known ? known : graph_.parameter(name, shape);
+}
+
+ValueId Builder::packed(const std::string& name, int64_t in, int64_t out, bool transposed) {
+  const ValueId panels = derived(name, ops::packed_shape(in, out), {name}, nullptr);
+  model_.weights.derived.at(name).add_rows = [=](const Tensor& rows, int64_t first, const Tensor& to) {
+    kernels::pack_panels({in, out, rows.f32(), transposed, to.f32(), first, rows.shape().dim(0)});
+  };
+  return panels;
 }
 
 Builder::Matrix Builder::matrix(const std::string& name, int64_t in, int64_t out, WeightGroup group,
                                 Initial initial, const Layer& layer) {
   if (!form_.packs()) return {parameter(name, {in, out}, group, initial, layer), out};
   declare(name, {in, out}, group, initial, layer);
-  return joined(name, {name}, in, out);
+  return {packed(name, in, out), out};
 }
 
 Builder::Matrix Builder::joined(const std::string& name, const std::vector<std::string>& from, int64_t in,
                                 int64_t out) {
   const auto make = [in, out](const std::vector<Tensor>& parts, const Tensor& to) {
-    if (parts.size() == 1) return kernels::pack_panels({in, out, parts[0].f32(), false, to.f32()});
     const Buffer side_by_side(4 * in * out);
     auto* all = reinterpret_cast<float*>(side_by_side.data());
     for (int64_t row = 0, column; row < in; ++row) {
@@ -102,7 +110,7 @@ Builder::Matrix Builder::joined(const std::string& name, const std::vector<std::
     }
     kernels::pack_panels({in, out, all, false, to.f32()});
   };
-  return {derived(name, ops::packed_shape(in, out), from, make), out};
+  return {derived(name, ops::packed_shape(in, out), from, make, 4 * in * out), out};
 }
 
 ValueId Builder::product(ValueId x, const Matrix& weight, ValueId bias, ValueId residual,

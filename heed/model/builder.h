@@ -33,7 +33,9 @@ class Builder {
                const Layer& layer = {});
   // A weight of an inference graph made from declared ones.
   ValueId derived(const std::string& name, Shape shape, std::vector<std::string> from,
-                  std::function<void(const std::vector<Tensor>&, const Tensor&)> make);
+                  std::function<void(const std::vector<Tensor>&, const Tensor&)> make, int64_t scratch = 0);
+  // A declared matrix [in, out], packed; [out, in] if transposed.
+  ValueId packed(const std::string& name, int64_t in, int64_t out, bool transposed = false);
 
   // A matrix [in, out] that is multiplied from the right, packed where the form asks for it. `from` may name
   // several declared matrices with the same `in`, whose columns are concatenated.

@@ -37,9 +37,10 @@ GraphForm generation_form(const spec::ModelSpec& model, int64_t memory, int64_t 
   if (learned) memory = model.embedding.context;
   return {Inference{.end = GraphEnd::kNextToken,
                     .weights = WeightForm::kPacked,
-                    // Learned positions end with the context. Others continue: with as many spare rows as
-                    // memory a row moves once.
-                    .past = cache(memory, learned ? model.embedding.context : 2 * memory + chunk),
+                    // Learned positions end with the context. Others continue: whenever the spare rows are
+                    // full, the memory moves to the front. A quarter as many as the memory costs four copied
+                    // rows per token, where attention reads all of the memory.
+                    .past = cache(memory, learned ? model.embedding.context : memory + chunk + memory / 4),
                     // A band, so that each token of a chunk sees the same keys as if it came alone.
                     .protocol = {.visible = Visible::kBand, .reach = memory + chunk}},
           1, length};

@@ -92,7 +92,7 @@ GraphForm observation_form(int64_t sequences, int64_t length);
 // every segment.
 GraphForm scoring_form(const spec::ModelSpec& model, const spec::EvaluationSpec& protocol,
                        WeightForm weights);
-// A whole prompt and the scores after it; searches and profiles time this form.
+// A whole text, and the scores after it.
 GraphForm prompt_form(int64_t length);
 // `length` tokens of a text that continues, read one by one or up to `chunk` at once. `memory`: tokens that
 // attention sees before the current one; with learned positions it is the model's context.

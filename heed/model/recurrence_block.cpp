@@ -83,23 +83,26 @@ class Recurrence {
     b_.declare(kv, {P_, 2 * P_}, WeightGroup::kAttention, xavier(P_, 2 * P_));
     b_.declare(alpha, {1}, WeightGroup::kAttention, closed_gate());
     const int64_t P = P_;
-    const ValueId keys = b_.derived(inside_ + "absorbed_keys", ops::packed_shape(P, P), {kv},
-                                    [P](const std::vector<Tensor>& from, const Tensor& to) {
-                                      const Buffer part(4 * P * P);
-                                      auto* weight = reinterpret_cast<float*>(part.data());
-                                      for (int64_t i = 0; i < P; ++i)  // [out, in]: used transposed
-                                        std::copy_n(from[0].f32() + i * 2 * P, P, weight + i * P);
-                                      kernels::pack_panels({P, P, weight, true, to.f32()});
-                                    });
-    const ValueId values = b_.derived(inside_ + "absorbed_values", ops::packed_shape(P, P), {kv, alpha},
-                                      [P](const std::vector<Tensor>& from, const Tensor& to) {
-                                        const Buffer part(4 * P * P);
-                                        auto* weight = reinterpret_cast<float*>(part.data());
-                                        for (int64_t i = 0; i < P * P; ++i)
-                                          weight[i] =
-                                              from[1].f32()[0] * from[0].f32()[i / P * 2 * P + P + i % P];
-                                        kernels::pack_panels({P, P, weight, false, to.f32()});
-                                      });
+    const ValueId keys = b_.derived(
+        inside_ + "absorbed_keys", ops::packed_shape(P, P), {kv},
+        [P](const std::vector<Tensor>& from, const Tensor& to) {
+          const Buffer part(4 * P * P);
+          auto* weight = reinterpret_cast<float*>(part.data());
+          for (int64_t i = 0; i < P; ++i)  // [out, in]: used transposed
+            std::copy_n(from[0].f32() + i * 2 * P, P, weight + i * P);
+          kernels::pack_panels({P, P, weight, true, to.f32()});
+        },
+        4 * P * P);
+    const ValueId values = b_.derived(
+        inside_ + "absorbed_values", ops::packed_shape(P, P), {kv, alpha},
+        [P](const std::vector<Tensor>& from, const Tensor& to) {
+          const Buffer part(4 * P * P);
+          auto* weight = reinterpret_cast<float*>(part.data());
+          for (int64_t i = 0; i < P * P; ++i)
+            weight[i] = from[1].f32()[0] * from[0].f32()[i / P * 2 * P + P + i % P];
+          kernels::pack_panels({P, P, weight, false, to.f32()});
+        },
+        4 * P * P);
     inputs.q = b_.product(z, {keys, P});
     inputs.k = inputs.v = b_.append(name_ + "cache", z, 0, P);
     return b_.product(ops::attention(b_.graph(), inputs, settings), {values, P}, kNone, z);

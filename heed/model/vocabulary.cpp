@@ -23,10 +23,7 @@ std::vector<ValueId> Vocabulary::tables(const std::string& name, WeightGroup gro
   const int64_t V = spec.embedding.vocabulary, E = spec.table_width();
   if (packs()) {
     b_.declare(name, {V, E}, group, table_initial());
-    return {b_.derived(name, ops::packed_shape(E, V), {name},
-                       [E, V](const std::vector<Tensor>& from, const Tensor& to) {
-                         kernels::pack_panels({E, V, from[0].f32(), true, to.f32()});
-                       })};
+    return {b_.packed(name, E, V, true)};
   }
   if (one_table()) return {b_.parameter(name, {V, E}, group, table_initial())};
   std::vector<ValueId> tables;

@@ -66,6 +66,43 @@ Source first_weights(const Weights& weights, uint64_t seed) {
   };
 }
 
+namespace {
+
+constexpr int64_t kStripBytes = 256 << 10;
+
+int64_t rows_of_strip(const Shape& matrix) {
+  const int64_t rows =
+      std::max<int64_t>(1, kStripBytes / (4 * std::max<int64_t>(1, matrix.dim(1)) * kStripRows));
+  return std::min(matrix.dim(0), rows * kStripRows);
+}
+
+int64_t strip_bytes(const Shape& matrix) { return 4 * rows_of_strip(matrix) * matrix.dim(1); }
+
+void add_strips(const Derived& derived, const Shape& shape, const Source& source, const Tensor& to) {
+  const int64_t rows = rows_of_strip(shape);
+  const Buffer strip(strip_bytes(shape));
+  for (int64_t first = 0; first < shape.dim(0); first += rows) {
+    const Tensor some{strip.data(), TensorType{{std::min(rows, shape.dim(0) - first), shape.dim(1)}}};
+    source.rows(derived.from[0], shape, first, some);
+    derived.add_rows(some, first, to);
+  }
+}
+
+}  // namespace
+
+int64_t loading_bytes(const Weights& weights) {
+  int64_t most = 0;
+  for (const auto& [name, derived] : weights.derived) {
+    int64_t bytes = derived.scratch;
+    for (const std::string& ingredient : derived.from) {
+      const Shape& shape = weights.plain.at(ingredient).shape;
+      bytes += derived.add_rows ? strip_bytes(shape) : TensorType{shape}.bytes();
+    }
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
 void fill_weights(const graph::Graph& graph, const Weights& weights, graph::NamedTensors& parameters,
                   const Source& source) {
   parameters.allocate(graph, graph::Role::kParameter);
@@ -76,15 +113,20 @@ void fill_weights(const graph::Graph& graph, const Weights& weights, graph::Name
       source(name, parameters.at(name));
       continue;
     }
+    const Derived& rule = derived->second;
+    if (rule.add_rows && source.reads_rows()) {
+      add_strips(rule, weights.plain.at(rule.from[0]).shape, source, parameters.at(name));
+      continue;
+    }
     std::vector<Buffer> buffers;
     std::vector<Tensor> from;
-    for (const std::string& ingredient : derived->second.from) {
+    for (const std::string& ingredient : rule.from) {
       const TensorType type{weights.plain.at(ingredient).shape};
       buffers.emplace_back(type.bytes());
       from.push_back({buffers.back().data(), type});
       source(ingredient, from.back());
     }
-    derived->second.make(from, parameters.at(name));
+    rule.add_rows ? rule.add_rows(from[0], 0, parameters.at(name)) : rule.make(from, parameters.at(name));
   }
 }
 

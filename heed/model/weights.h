@@ -2,9 +2,11 @@
 // inference are made from plain ones.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,19 +65,51 @@ struct Weight {
 struct Derived {
   std::vector<std::string> from;
   std::function<void(const std::vector<Tensor>& from, const Tensor& to)> make;
+  int64_t scratch = 0;  // bytes that making it takes besides
+  // Instead of `make`, if `from` is one matrix: adds some of its rows, the first of which is a multiple of
+  // kStripRows, so that it need never be in memory as a whole.
+  std::function<void(const Tensor& rows, int64_t first, const Tensor& to)> add_rows = {};
 };
+inline constexpr int64_t kStripRows = 64;
 
 struct Weights {
   std::map<std::string, Weight> plain;
   std::map<std::string, Derived> derived;  // by the name of the graph's parameter
 };
 
-// Fills a plain weight by name.
-using Source = std::function<void(const std::string& name, const Tensor& into)>;
+// Fills a plain weight by name, or some rows of it from `first` on. Made of a function of (name, into), or of
+// (name, whole, first, into), with the shape of the whole weight, if it can read rows alone.
+class Source {
+ public:
+  Source() = default;  // none
+  template <class Read>
+  requires(!std::same_as<std::remove_cvref_t<Read>, Source>) Source(Read read) {
+    if constexpr (std::invocable<Read&, const std::string&, const Shape&, int64_t, const Tensor&>) {
+      rows_ = std::move(read);
+    } else {
+      whole_ = std::move(read);
+    }
+  }
+
+  void operator()(const std::string& name, const Tensor& into) const {
+    rows_ ? rows_(name, into.shape(), 0, into) : whole_(name, into);
+  }
+  explicit operator bool() const { return rows_ || whole_; }
+  bool reads_rows() const { return rows_ != nullptr; }
+  void rows(const std::string& name, const Shape& whole, int64_t first, const Tensor& into) const {
+    rows_(name, whole, first, into);
+  }
+
+ private:
+  std::function<void(const std::string& name, const Tensor& into)> whole_;
+  std::function<void(const std::string& name, const Shape& whole, int64_t first, const Tensor& into)> rows_;
+};
 
 // New weights: the same numbers for any number of threads and whatever else the model holds, because each
 // weight's random stream is chosen by its name.
 Source first_weights(const Weights& weights, uint64_t seed);
+// What filling the weights takes at most beyond the graph's own memory, in bytes.
+int64_t loading_bytes(const Weights& weights);
 // Fills every parameter of the graph; derived ones one after the other, so that little memory is needed
 // beyond the graph's own.
 void fill_weights(const graph::Graph& graph, const Weights& weights, graph::NamedTensors& parameters,

@@ -17,13 +17,13 @@ struct Cost {
   double latency = 0;    // seconds for a segment
   int64_t decoder = 0;   // parameters without embedding and output
   int64_t total = 0;     // all parameters
-  int64_t resident = 0;  // bytes of weights and state
+  int64_t resident = 0;  // bytes of weights and state, of the tokenizer and of heed itself
   int64_t arena = 0;     // bytes of a run; layers reuse the same memory
   Worth worth = {};      // 0 without a law
   double step = 0;       // seconds for one more token after a segment
   double load = 0;       // seconds until a segment can be read
 
-  int64_t memory() const { return resident + arena; }
+  int64_t memory() const { return resident + arena; }  // of a process that serves the model (infer/serving.h)
   double first_token() const { return load + latency; }  // seconds
   // Bytes of the weights on disk in f32, with room for the names of the tensors.
   int64_t file() const { return 4 * total + kFileHeader; }

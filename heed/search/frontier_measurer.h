@@ -21,8 +21,8 @@ struct MeasuringTools {
   measure::Yardstick& yardstick;
 };
 
-// Times whole models, interleaved. Rounds that are already recorded are not repeated.
-void measure_whole(const MeasuringTools& tools, const std::vector<FoundModel*>& models);
+// Times whole models, interleaved. Rounds that are already recorded for this attempt are not repeated.
+void measure_whole(const MeasuringTools& tools, const std::vector<FoundModel*>& models, int attempt = 0);
 
 // Fills models, dominated, dropped and baselines of the result: some of the frontier, and all of `others`.
 // Recorded measurements are not repeated.

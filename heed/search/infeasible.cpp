@@ -24,9 +24,11 @@ const LimitKind kLimits[] = {
      [](const Cost& c) { return static_cast<double>(c.file()); }}};
 
 std::string describe(const Evaluated& e, const spec::Space& space) {
-  return text(space.key_of(e.candidate), " (", format_seconds(e.cost.latency), ", ",
-              format_seconds(e.cost.step), " a step, ", format_seconds(e.cost.first_token()),
-              " to the first token, ", format_bytes(e.cost.memory()), ", ",
+  const std::string times =
+      e.cost.latency > 0 ? text(format_seconds(e.cost.latency), ", ", format_seconds(e.cost.step),
+                                " a step, ", format_seconds(e.cost.first_token()), " to the first token, ")
+                         : "";
+  return text(space.key_of(e.candidate), " (", times, format_bytes(e.cost.memory()), ", ",
               format_count(static_cast<double>(e.cost.total)), " parameters)");
 }
 
@@ -36,7 +38,47 @@ const Evaluated& least(const std::vector<Evaluated>& models, const Value& value)
                            [&](const auto& a, const auto& b) { return value(a.cost) < value(b.cost); });
 }
 
+Error in_the_way(const spec::Space& space, const LimitKind& limit, const Evaluated& nearest) {
+  return infeasible_error("search: no model of ", space.name, " fits; the limit on ", limit.name,
+                          " is in the way. The nearest: ", describe(nearest, space));
+}
+
+Error all_in_the_way(const spec::Space& space, const Evaluated& smallest) {
+  return infeasible_error(
+      "search: no model of ", space.name,
+      " fits, and none would with any one of the limits lifted; loosen them all. The smallest: ",
+      describe(smallest, space));
+}
+
 }  // namespace
+
+std::optional<Evaluated> smallest_model(const spec::Space& space, GraphCosts& costs) {
+  std::optional<Evaluated> smallest;
+  const int64_t depth = *std::ranges::min_element(space.layers);
+  for (const spec::Frame& frame : space.frames()) {
+    for (const spec::Layer& layer : space.options(frame.width)) {
+      // Of the models with one kind of layer, since mixing in others takes more.
+      Evaluated model{{frame, std::vector<spec::Layer>(static_cast<size_t>(depth), layer)},
+                      costs.GraphCosts::of_frame(frame)};
+      const Cost of_layer = costs.GraphCosts::of_layer(frame.width, layer);
+      for (int64_t i = 0; i < depth; ++i) model.cost += of_layer;
+      if (!smallest || model.cost.memory() < smallest->cost.memory()) smallest = std::move(model);
+    }
+  }
+  return smallest;
+}
+
+Error exceeded_by_smallest(const spec::Space& space, const Limits& limits, const Evaluated& smallest) {
+  std::vector<const LimitKind*> exceeded;
+  for (const LimitKind& limit : kLimits) {
+    Limits alone = limits;
+    for (const LimitKind& other : kLimits) {
+      if (&other != &limit) other.lift(alone);
+    }
+    if (!alone.admit(smallest.cost)) exceeded.push_back(&limit);
+  }
+  return exceeded.size() == 1 ? in_the_way(space, *exceeded[0], smallest) : all_in_the_way(space, smallest);
+}
 
 Error explain_infeasible(const SearchProblem& problem, const StrategyEntry& strategy) {
   const spec::Space& space = problem.space;
@@ -51,9 +93,7 @@ Error explain_infeasible(const SearchProblem& problem, const StrategyEntry& stra
     SearchProblem lifted = problem;
     limit.lift(lifted.limits);
     const std::vector<Evaluated> found = exact_front(lifted);
-    if (!found.empty())
-      return infeasible_error("search: no model of ", space.name, " fits; the limit on ", limit.name,
-                              " is in the way. The nearest: ", describe(least(found, limit.cost), space));
+    if (!found.empty()) return in_the_way(space, limit, least(found, limit.cost));
   }
   SearchProblem unlimited = problem;
   unlimited.limits = {};
@@ -61,10 +101,7 @@ Error explain_infeasible(const SearchProblem& problem, const StrategyEntry& stra
   if (found.empty())
     return infeasible_error("search: no model of ", space.name,
                             " has as many parameters as its [limits] ask for");
-  return infeasible_error(
-      "search: no model of ", space.name,
-      " fits, and none would with any one of the limits lifted; loosen them all. The smallest: ",
-      describe(least(found, [](const Cost& c) { return c.memory(); }), space));
+  return all_in_the_way(space, least(found, [](const Cost& c) { return c.memory(); }));
 }
 
 }  // namespace heed::search

@@ -249,7 +249,8 @@ Cost ProfiledCosts::of_frame(const spec::Frame& frame) {
     at->second = GraphCosts::of_frame(frame);
     at->second.latency = latency_of(frame_key(space_, frame, false));
     at->second.step = latency_of(frame_key(space_, frame, true));
-    at->second.load = load_pace().fixed + load_pace().byte * static_cast<double>(at->second.resident);
+    at->second.load = load_pace().fixed +
+                      load_pace().byte * static_cast<double>(at->second.resident - beside(frame.vocabulary));
   }
   return at->second;
 }

@@ -38,7 +38,9 @@ std::vector<MeasuredModel> measured_in(const store::Database& database) {
   std::vector<MeasuredModel> all;
   Statement models(database, "SELECT baseline, key, model FROM models ORDER BY rowid");
   Statement rounds(database, text("SELECT median, low, high, runs, bytes, ", yardstick_in(database),
-                                  " FROM measurements WHERE key = ? ORDER BY round"));
+                                  " FROM measurements WHERE key = ? AND round >= (SELECT max(round) / ",
+                                  Records::kRoundsOfSeries, " * ", Records::kRoundsOfSeries,
+                                  " FROM measurements) ORDER BY round"));
   while (models.step()) {
     std::vector<measure::Timing> timings;
     int64_t bytes = 0;
@@ -77,9 +79,12 @@ Records::Records(const std::filesystem::path& folder) : database_(folder / kData
         "NULL, "
         "low REAL NOT NULL, high REAL NOT NULL, runs INTEGER NOT NULL, bytes INTEGER NOT NULL, "
         "made TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, yardstick REAL NOT NULL DEFAULT 0, "
-        "PRIMARY KEY (key, round))");
-    if (!database_.has_column("measurements", "yardstick"))
-      database_.execute("ALTER TABLE measurements ADD COLUMN yardstick REAL NOT NULL DEFAULT 0");
+        "tail REAL NOT NULL DEFAULT 1, PRIMARY KEY (key, round))");
+    for (const char* column : {"yardstick REAL NOT NULL DEFAULT 0", "tail REAL NOT NULL DEFAULT 1"}) {
+      const std::string name = std::string(column).substr(0, std::string_view(column).find(' '));
+      if (!database_.has_column("measurements", name.c_str()))
+        database_.execute(text("ALTER TABLE measurements ADD COLUMN ", column));
+    }
     database_.execute(
         "CREATE TABLE IF NOT EXISTS models (name TEXT PRIMARY KEY, baseline INTEGER NOT NULL, key TEXT NOT "
         "NULL, model TEXT NOT NULL)");
@@ -87,12 +92,14 @@ Records::Records(const std::filesystem::path& folder) : database_(folder / kData
   for (RecordedEvaluation& evaluation : evaluations_in(database_))
     known_[evaluation.key] = std::move(evaluation);
   Statement measured(database_,
-                     "SELECT key, round, median, low, high, runs, bytes, yardstick FROM measurements");
-  while (measured.step())
+                     "SELECT key, round, median, low, high, runs, bytes, yardstick, tail FROM measurements");
+  while (measured.step()) {
     measured_[{measured.text(0), measured.integer(1)}] = {
         {measured.real(2), measured.real(3), measured.real(4), static_cast<int>(measured.integer(5)),
-         measured.real(7)},
+         measured.real(7), measured.real(8)},
         measured.integer(6)};
+    series_ = std::max(series_, measured.integer(1) / kRoundsOfSeries);
+  }
 }
 
 std::optional<Evaluated> Records::find(const std::string& key, const spec::Candidate& candidate) const {
@@ -128,10 +135,10 @@ std::optional<measure::WholeTiming> Records::measurement(const std::string& key,
 void Records::save(const std::string& key, int64_t round, const measure::WholeTiming& m) {
   database_.transaction([&] {
     Statement(database_,
-              "INSERT OR REPLACE INTO measurements (key, round, median, low, high, runs, bytes, yardstick) "
-              "VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+              "INSERT OR REPLACE INTO measurements (key, round, median, low, high, runs, bytes, yardstick, "
+              "tail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
         .with(std::string_view(key), round, m.timing.median, m.timing.low, m.timing.high,
-              int64_t{m.timing.runs}, m.bytes, m.timing.yardstick)
+              int64_t{m.timing.runs}, m.bytes, m.timing.yardstick, m.timing.tail)
         .run();
   });
   measured_[{key, round}] = m;

@@ -34,13 +34,20 @@ class Records {
             const std::vector<std::string>& specs);
   size_t evaluated() const { return known_.size(); }
 
+  // Measurements come in series: what was measured in one holds until a new one is begun, with all rounds
+  // after those before it.
+  void begin_series() { ++series_; }
+  int64_t first_round() const { return series_ * kRoundsOfSeries; }
   std::optional<measure::WholeTiming> measurement(const std::string& key, int64_t round) const;
   void save(const std::string& key, int64_t round, const measure::WholeTiming& measurement);
   // A model that is about to be measured under this key, for readers of the database.
   void save(const std::string& key, const FoundModel& model, ModelRole role);
 
+  static constexpr int64_t kRoundsOfSeries = 1000;
+
  private:
   store::Database database_;
+  int64_t series_ = 0;
   std::map<std::string, RecordedEvaluation> known_;
   std::map<std::pair<std::string, int64_t>, measure::WholeTiming> measured_;
 };

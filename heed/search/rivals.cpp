@@ -38,6 +38,8 @@ class Scaling {
         limits_(limits),
         valuation_(valuation) {}
 
+  int64_t planned(const spec::ModelSpec& model) const { return costs_.planned(model).memory(); }
+
   std::optional<FoundModel> best_of(const Arrangement& arrangement) {
     std::optional<FoundModel> best;
     for (const int64_t width : space_.width) {
@@ -128,8 +130,7 @@ std::vector<FoundModel> scaled_rivals(const spec::Space& space, int64_t vocabula
   std::vector<FoundModel> rivals;
   for (const Arrangement& arrangement : arrangements()) {
     if (std::optional<FoundModel> best = scaling.best_of(arrangement)) {
-      best->planned =
-          graph::plan(*measure::build_timed(best->model, model::prompt_form(space.length))).memory.peak();
+      best->planned = scaling.planned(best->model);
       rivals.push_back(*std::move(best));
     }
   }

@@ -58,6 +58,7 @@ Json config_of(const SearchRequest& r, const Json& settings) {
           {"baselines", r.baselines},
           {"limits", limits},
           {"objective", enum_name(r.objective)},
+          {"percentile", r.percentile},
           {"sample", heed::to_json(r.sample)},
           {"train_tokens", r.train_time ? Json() : Json(tokens_of(r.space.training))},
           {"train_time", or_null(r.train_time)},
@@ -74,6 +75,7 @@ Json upgraded_config(const Json& before) {
   if (!config.contains("law")) config["law"] = "";
   if (!config.contains("train_time")) config["train_time"] = Json();
   if (!config.contains("objective")) config["objective"] = enum_name(Objective::kPrompt);
+  if (!config.contains("percentile")) config["percentile"] = SearchRequest().percentile;
   for (const char* seconds : {"fit", "finalists", "compare"}) {
     if (!config.contains(seconds)) config[seconds] = 0.0;
   }
@@ -90,6 +92,38 @@ Json upgraded_config(const Json& before) {
   config.erase("settings");
   config[kSettings] = strategy.resolve(own);
   return config;
+}
+
+SearchRequest request_of(const Json& stored) {
+  const Json config = upgraded_config(stored);
+  const auto seconds = [&](const char* name) {
+    return config.at(name).is_null() ? std::nullopt : std::optional(config.at(name).get<double>());
+  };
+  SearchRequest r;
+  r.space = spec::read_space(config.at(spec::kSpaceDefinition), "config.json");
+  r.space.name = config.at("space");
+  const Json& limits = config.at("limits");
+  r.limits.latency = limits.value("latency", r.limits.latency);
+  r.limits.memory = limits.value("memory", r.limits.memory);
+  r.limits.total = limits.value("parameters", r.limits.total);
+  r.limits.step = limits.value("step", r.limits.step);
+  r.limits.first_token = limits.value("first_token", r.limits.first_token);
+  r.limits.file = limits.value("file", r.limits.file);
+  r.objective = enum_from_name<Objective>(config.at("objective"));
+  r.percentile = config.at("percentile");
+  r.strategy = config.at("strategy");
+  r.settings = config.at(kSettings);
+  r.proxy = config.at("proxy");
+  r.law = config.at("law");
+  if (!config.at("train_tokens").is_null()) r.train_tokens = config.at("train_tokens");
+  r.train_time = seconds("train_time");
+  r.fit = seconds("fit"), r.finalists = seconds("finalists");
+  r.compare = config.at("compare");
+  r.sample = heed::from_json(config.at("sample"), "config.json", r.sample);
+  r.measure_all = config.at("latency") == "measured";
+  r.keep = config.at("keep");
+  r.baselines = config.at("baselines");
+  return r;
 }
 
 SearchRequest resolved(SearchRequest request) {
@@ -135,6 +169,9 @@ void check_request(const SearchRequest& request) {
         "give --data TEXT, and --law if the space has none");
   if (request.compare > 0 && request.measure_all)
     throw usage_error("search: --compare needs the profile; leave out --measure-all");
+  if (!(request.percentile >= 50) || !(request.percentile <= 99))
+    throw usage_error("search: --percentile is ", request.percentile,
+                      "; it must be from 50 (the median) to 99");
   const Limits& l = request.limits;
   if (!(l.latency > 0) || !(l.step > 0) || !(l.first_token > 0) || l.memory < 1 || l.total < 1 || l.file < 1)
     throw usage_error("search: a limit of 0 or less leaves no model; give positive ones");

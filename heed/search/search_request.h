@@ -14,6 +14,7 @@ struct SearchRequest {
   spec::Space space;
   Limits limits;
   Objective objective = Objective::kPrompt;  // the latency that models should be low in
+  double percentile = 50;                    // of the runs of a model that stay below the limits on time
   std::string strategy = "exact";
   Json settings = Json::object();  // of the strategy; only those given
   std::string proxy;         // worth if there is a law or a time to fit one, else effective_params, if ""
@@ -23,11 +24,12 @@ struct SearchRequest {
   // With worth and a text: seconds to fit a law to the text if none is given, and to train finalists on it. 0
   // for neither; if not set, usual_fit and usual_finalists.
   std::optional<double> fit, finalists;
-  double compare = 0;        // seconds to train published arrangements of the same latency on the text
-  SampleSettings sample;     // for a proxy that runs models
-  bool measure_all = false;  // each candidate as a whole, instead of the sum of its pieces
-  int64_t keep = 24;         // models of the frontier to measure and report, about
-  bool baselines = true;     // measured beside them
+  double compare = 0;          // seconds to train published arrangements of the same latency on the text
+  SampleSettings sample;       // for a proxy that runs models
+  bool measure_all = false;    // each candidate as a whole, instead of the sum of its pieces
+  int64_t keep = 24;           // models of the frontier to measure and report, about
+  bool baselines = true;       // measured beside them
+  bool measure_again = false;  // models that were measured before, because the machine was busy then
   std::filesystem::path folder;
   std::filesystem::path profile;  // database of the device's profile
   Json record;                    // for run.json
@@ -40,6 +42,8 @@ SearchRequest resolved(SearchRequest request);
 void check_request(const SearchRequest& request);
 
 bool by_law(const SearchRequest& request);
+// The share of runs that stays below the limits on time.
+inline double share_within(const SearchRequest& request) { return request.percentile / 100; }
 // Whether the score follows from the sizes of a model.
 bool by_counts(const SearchRequest& request);
 bool fits_law(const SearchRequest& request);  // if there is time enough
@@ -49,5 +53,7 @@ bool trains_finalists(const SearchRequest& request);
 Json config_of(const SearchRequest& request, const Json& settings);
 // That of an earlier version, as this one writes it.
 Json upgraded_config(const Json& before);
+// The request of a folder's config.json. Where the folder and the profile are, it does not say.
+SearchRequest request_of(const Json& config);
 
 }  // namespace heed::search

@@ -63,7 +63,7 @@ Json to_json(const FoundModel& m) {
   for (const Moment& moment : m.trained)
     trained.push_back({{"tokens", moment.tokens}, {"bits_per_byte", moment.bits_per_byte}});
   const auto seconds = [](const measure::Timing& t) {
-    return Json{{"median", t.median}, {"low", t.low}, {"high", t.high}};
+    return Json{{"median", t.median}, {"low", t.low}, {"high", t.high}, {"held", t.held()}};
   };
   return {{"name", m.name},
           {"picks", m.picks},

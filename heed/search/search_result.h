@@ -22,9 +22,9 @@ struct FoundModel {
   std::string name;  // "m07", or of a baseline
   Evaluated predicted;
   spec::ModelSpec model;
-  int64_t planned = 0;       // bytes, of the whole
+  int64_t planned = 0;       // bytes of the process that serves it
   measure::Timing measured;  // of the whole, for a prompt
-  int64_t resident = 0;      // bytes the process grew by
+  int64_t resident = 0;      // the same bytes, with those of a session as measured
   std::vector<std::string> picks;
   std::vector<Moment> trained = {};    // what a finalist reached on the text
   measure::Timing measured_step = {};  // of the whole, for one more token after the prompt

@@ -30,6 +30,8 @@ namespace fs = std::filesystem;
 constexpr size_t kFinalists = 12;
 constexpr double kSafeLatency = 0.97;  // of the limit, since predictions are off by a few percent
 constexpr const char* kFitFolder = "worth";
+constexpr const char* kYardstickKey = "yardstick";  // of its measurement in the records
+constexpr double kSurely = 2;  // a model that takes this many times the limit in a first look exceeds it
 
 class Search {
  public:
@@ -47,7 +49,9 @@ class Search {
         database_(request.profile),
         profile_(database_, measure::this_device()),
         costs_(space_, profile_),
-        valued_costs_(costs_, valuation_) {}
+        valued_costs_(costs_, valuation_) {
+    if (request_.measure_again) records_.begin_series();
+  }
 
   SearchResult run() {
     begin([&] {
@@ -57,6 +61,7 @@ class Search {
         leave_out_vocabularies(request_.space, request_.sample.data, finalists_folder(request_.folder),
                                [&](const std::string& sentence) { observer_.note(sentence); });
     });
+    begin([&] { refuse_impossible(); });
     double begun = now_seconds();
     const auto lap = [&](double& seconds) {
       seconds = now_seconds() - begun;
@@ -71,6 +76,7 @@ class Search {
     if (!fs::exists(request_.folder / "blocks.json"))
       store::write_json_object(request_.folder / "blocks.json",
                                block_table(space_, profiled ? &profile_ : nullptr));
+    expect_tail();
     lap(result_.seconds_profile);
     if (by_law(request_)) {
       begin([&] {
@@ -80,7 +86,6 @@ class Search {
       });
     }
     lap(result_.seconds_fit);
-    yardstick_.emplace();
     begin([&] { evaluate_all(); });
     lap(result_.seconds_search);
     const MeasuringTools tools{
@@ -98,6 +103,43 @@ class Search {
   }
 
  private:
+  // Limits that even the smallest model exceeds are refused before the device is profiled.
+  void refuse_impossible() {
+    yardstick_.emplace();
+    const std::optional<Evaluated> smallest = smallest_model(space_, costs_);
+    if (!smallest) return;  // the search says why
+    Evaluated first_look = *smallest;
+    Limits limits = request_.limits;
+    if (std::isfinite(std::min({limits.latency, limits.step, limits.first_token}))) {
+      const spec::ModelSpec model = space_.model_of(smallest->candidate);
+      const auto timed = [&](bool step) {
+        return measure::time_whole(*yardstick_, model, {space_.length, step}).timing.low;
+      };
+      first_look.cost.latency = timed(false), first_look.cost.step = timed(true);
+    }
+    for (const auto& [objective, name] : EnumNames<Objective>::names) limits.of(objective) *= kSurely;
+    if (!limits.admit(first_look.cost)) throw exceeded_by_smallest(space_, limits, first_look);
+  }
+
+  // How far the time that is asked for is from the median, on this machine.
+  void expect_tail() {
+    if (request_.percentile <= 50 || request_.measure_all) return;
+    auto known = records_.measurement(kYardstickKey, records_.first_round());
+    if (!known) {
+      known.emplace();
+      known->timing.tail = measure::tail_of(*yardstick_, share_within(request_));
+      records_.save(kYardstickKey, records_.first_round(), *known);
+    }
+    tail_ = known->timing.tail;
+  }
+
+  // The limits on medians that keep those of the request.
+  Limits median_limits() const {
+    Limits limits = request_.limits;
+    for (const auto& [objective, name] : EnumNames<Objective>::names) limits.of(objective) /= tail_;
+    return limits;
+  }
+
   // The law that was asked for, or the space's, or one fitted to the text from there on.
   void find_law(bool profiled) {
     value(request_.law.empty() ? prior_of(space_) : load_law(request_.law));
@@ -209,7 +251,7 @@ class Search {
   }
 
   bool inside(const Cost& cost) const {
-    return request_.limits.admit(cost) && space_.allows_size(cost.decoder, cost.total);
+    return median_limits().admit(cost) && space_.allows_size(cost.decoder, cost.total);
   }
 
   Cost cost_of(const spec::Candidate& candidate) {
@@ -217,9 +259,9 @@ class Search {
     Cost cost = costs_.planned(candidate);
     if (valuation_) cost.worth = valuation_->of(candidate);
     const auto timed = [&](bool step) {
-      const measure::WholeTiming whole =
-          measure::time_whole(*yardstick_, space_.model_of(candidate), {space_.length, step});
-      return scaled(whole.timing, costs_.reference()).median;
+      const measure::WholeTiming whole = measure::time_whole(*yardstick_, space_.model_of(candidate),
+                                                             {space_.length, step}, share_within(request_));
+      return scaled(whole.timing, costs_.reference()).held();
     };
     cost.latency = timed(false);
     cost.step = timed(true);
@@ -252,7 +294,7 @@ class Search {
 
   SearchProblem problem() {
     return {space_,
-            request_.limits,
+            median_limits(),
             valued_costs_,
             [this](double share) {
               observer_.searching_share(share);
@@ -329,6 +371,7 @@ class Search {
   std::optional<Valuation> valuation_;  // if the proxy is a law
   ValuedCosts valued_costs_;
   std::optional<measure::Yardstick> yardstick_;
+  double tail_ = 1;  // of the times that the limits are about, over medians
   std::vector<Evaluated> all_, frontier_, finalists_;
   std::set<std::string> seen_;  // keys of all_
   SearchResult result_;

@@ -63,6 +63,15 @@ ModelFolder ModelFolder::of_checkpoint(const fs::path& checkpoint) {
 }
 
 void ModelFolder::read(const std::string& name, const Tensor& into) const {
+  file_.read_f32(stored(name, into.shape()), into.floats());
+}
+
+void ModelFolder::read_rows(const std::string& name, const Shape& whole, int64_t first,
+                            const Tensor& into) const {
+  file_.read_rows(stored(name, whole), first, into.floats());
+}
+
+std::string ModelFolder::stored(const std::string& name, const Shape& shape) const {
   std::string stored = name;
   if (gpt2_names_) {
     // With and without the prefix: both occur in Hugging Face's folders.
@@ -74,13 +83,12 @@ void ModelFolder::read(const std::string& name, const Tensor& into) const {
     throw usage_error(where, ": has no tensor '", stored,
                       "'; the weights are of another architecture than config.json");
   const StoredTensor& info = file_.info(stored);
-  bool fits = static_cast<int>(info.shape.size()) == into.shape().rank();
-  for (int i = 0; fits && i < into.shape().rank(); ++i)
-    fits = info.shape[static_cast<size_t>(i)] == into.shape().dim(i);
+  bool fits = static_cast<int>(info.shape.size()) == shape.rank();
+  for (int i = 0; fits && i < shape.rank(); ++i) fits = info.shape[static_cast<size_t>(i)] == shape.dim(i);
   if (!fits)
     throw usage_error(where, ": '", stored, "' is ", info.str(), ", the model of config.json needs ",
-                      into.type.str());
-  file_.read_f32(stored, into.floats());
+                      TensorType{shape}.str());
+  return stored;
 }
 
 void save_model_folder(const fs::path& path, const spec::Recipe& recipe, const Tensors& weights,

@@ -30,10 +30,14 @@ class ModelFolder {
   // Fills the weight of that name (heed's), from any floating point type in the file. Throws if the
   // shape differs.
   void read(const std::string& name, const Tensor& into) const;
+  // Some rows of a matrix, from `first` on; `whole` is its shape.
+  void read_rows(const std::string& name, const Shape& whole, int64_t first, const Tensor& into) const;
 
  private:
   ModelFolder(const std::filesystem::path& path, const std::filesystem::path& settings, spec::Recipe recipe,
               std::string tokenizer_hash, bool gpt2_names);
+  // The name in the file. Throws if it has none, or of another shape.
+  std::string stored(const std::string& name, const Shape& shape) const;
 
   std::filesystem::path path_, settings_;
   spec::Recipe recipe_;

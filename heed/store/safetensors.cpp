@@ -7,6 +7,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/fields.h"
+#include "heed/base/files.h"
 #include "heed/base/hash.h"
 #include "heed/tensor/half.h"
 
@@ -124,32 +125,35 @@ std::string header_for(const std::filesystem::path& path, const Stored& stored, 
 
 }  // namespace
 
-Safetensors::Safetensors(const std::filesystem::path& path) : file_(path.string()), mapped_(path) {
-  if (mapped_.size() < kLengthBytes)
-    throw damaged_error(file_, ": has ", mapped_.size(), " bytes; a safetensors file has at least ",
+Safetensors::Safetensors(const std::filesystem::path& path) : file_(path.string()), reader_(path) {
+  if (reader_.size() < kLengthBytes)
+    throw damaged_error(file_, ": has ", reader_.size(), " bytes; a safetensors file has at least ",
                         kLengthBytes);
   uint64_t length = 0;
-  std::memcpy(&length, mapped_.data(), kLengthBytes);
+  reader_.read(0, std::as_writable_bytes(std::span(&length, 1)));
   if (length > static_cast<uint64_t>(kMaxHeaderBytes))
     throw damaged_error(file_, ": claims a header of ", length, " bytes, at most ", kMaxHeaderBytes,
                         " are allowed; is it a safetensors file?");
-  if (static_cast<int64_t>(length) > mapped_.size() - kLengthBytes)
-    throw damaged_error(file_, ": claims a header of ", length, " bytes, but has only ", mapped_.size(),
+  if (static_cast<int64_t>(length) > reader_.size() - kLengthBytes)
+    throw damaged_error(file_, ": claims a header of ", length, " bytes, but has only ", reader_.size(),
                         " bytes in total; is it cut off?");
   data_begin_ = kLengthBytes + static_cast<int64_t>(length);
-  header_ = read_header(mapped_.text().substr(kLengthBytes, length), mapped_.size() - data_begin_, file_);
+  std::string header(length, ' ');
+  reader_.read(kLengthBytes, std::as_writable_bytes(std::span(header)));
+  header_ = read_header(header, reader_.size() - data_begin_, file_);
   const auto stated = header_.metadata.extract(kChecksumKey);
   if (!stated.empty()) check_numbers(stated.mapped());
 }
 
 void Safetensors::check_numbers(const std::string& stated) const {
   Checksum sum(header_.metadata);
+  std::string piece;
   for (const auto& [name, tensor] : header_.tensors) {
     sum.add(name + " " + tensor.str());
     for (int64_t at = tensor.begin; at < tensor.end; at += kPiece) {
-      const int64_t begin = data_begin_ + at, size = std::min(kPiece, tensor.end - at);
-      sum.add(mapped_.text().substr(static_cast<size_t>(begin), static_cast<size_t>(size)));
-      mapped_.forget(begin, begin + size);
+      piece.resize(static_cast<size_t>(std::min(kPiece, tensor.end - at)));
+      reader_.read(data_begin_ + at, std::as_writable_bytes(std::span(piece)));
+      sum.add(piece);
     }
   }
   if (sum.str() != stated)
@@ -181,18 +185,32 @@ const StoredTensor& Safetensors::info(const std::string& name, size_t elements) 
 }
 
 void Safetensors::read_f32(const std::string& name, std::span<float> to) const {
-  const StoredTensor& tensor = info(name, to.size());
+  read_floats(name, info(name, to.size()), 0, to);
+}
+
+void Safetensors::read_rows(const std::string& name, int64_t first, std::span<float> to) const {
+  const StoredTensor& tensor = info(name);
+  HEED_ASSERT(tensor.shape.size() == 2);
+  const int64_t begin = first * tensor.shape[1];
+  HEED_ASSERT(begin >= 0 && begin + std::ssize(to) <= tensor.elements);
+  read_floats(name, tensor, begin, to);
+}
+
+void Safetensors::read_floats(const std::string& name, const StoredTensor& tensor, int64_t begin,
+                              std::span<float> to) const {
   if (!tensor.type->to_f32)
     throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(),
                       ", floating point numbers were asked for");
-  // In pieces, each released once it is read: otherwise a model would be in memory twice.
-  constexpr int64_t kNumbers = 1 << 20;
-  const int64_t size = tensor.type->size;
-  for (int64_t at = 0; at < tensor.elements; at += kNumbers) {
-    const int64_t begin = data_begin_ + tensor.begin + at * size,
-                  n = std::min(kNumbers, tensor.elements - at);
-    tensor.type->to_f32(mapped_.data() + begin, n, to.data() + at);
-    mapped_.forget(begin, begin + n * size);
+  const int64_t size = tensor.type->size, from = data_begin_ + tensor.begin + begin * size;
+  if (tensor.type->name == stored_name(DType::kF32)) return reader_.read(from, std::as_writable_bytes(to));
+  // In pieces: otherwise a model would be in memory twice.
+  constexpr int64_t kNumbers = 1 << 16;
+  std::vector<std::byte> piece(static_cast<size_t>(std::min(kNumbers, std::ssize(to)) * size));
+  for (int64_t at = 0; at < std::ssize(to); at += kNumbers) {
+    const int64_t n = std::min(kNumbers, std::ssize(to) - at);
+    const std::span<std::byte> bytes = std::span(piece).first(static_cast<size_t>(n * size));
+    reader_.read(from + at * size, bytes);
+    tensor.type->to_f32(bytes.data(), n, to.data() + at);
   }
 }
 
@@ -202,8 +220,8 @@ void Safetensors::read(const std::string& name, const Tensor& to) const {
   if (!tensor.fills(to.type.dtype))
     throw usage_error(file_, ": tensor ", name_in_quotes(name), " is ", tensor.str(), ", ",
                       stored_name(to.type.dtype), " was asked for");
-  const auto bytes = static_cast<size_t>(to.type.bytes());
-  if (bytes > 0) std::memcpy(to.data, mapped_.data() + data_begin_ + tensor.begin, bytes);
+  reader_.read(data_begin_ + tensor.begin,
+               {static_cast<std::byte*>(to.data), static_cast<size_t>(to.type.bytes())});
 }
 
 void write_safetensors(const std::filesystem::path& path, const Tensors& tensors, const Metadata& metadata,

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/base/files.h"
+#include "heed/base/file_reader.h"
 #include "heed/store/safetensors_header.h"
 #include "heed/tensor/tensor.h"
 
@@ -34,15 +34,20 @@ class Safetensors {
   // All numbers of a tensor; F16, BF16 and F64 become f32. Throws if the number of elements differs, or
   // the type is not floating point.
   void read_f32(const std::string& name, std::span<float> to) const;
+  // Those of some rows of a matrix.
+  void read_rows(const std::string& name, int64_t first, std::span<float> to) const;
   // The same into a tensor of any type that the stored one fills (StoredTensor::fills).
   void read(const std::string& name, const Tensor& to) const;
 
  private:
   const StoredTensor& info(const std::string& name, size_t elements) const;
+  // The numbers from `begin` on.
+  void read_floats(const std::string& name, const StoredTensor& tensor, int64_t begin,
+                   std::span<float> to) const;
   void check_numbers(const std::string& stated) const;
 
   std::string file_;
-  MappedFile mapped_;
+  FileReader reader_;
   SafetensorsHeader header_;
   int64_t data_begin_ = 0;
 };

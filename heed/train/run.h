@@ -21,12 +21,12 @@ struct RunRequest {
   // The weights to start from, each read by its name; empty for those of the recipe's initialisation.
   // `record` says as "init" where they are from.
   std::function<void(const std::string& name, const Tensor& into)> initial_weights = {};
-  int64_t more_steps = 0;          // updates beyond those of a run that has made all of its own
-  double epochs = 0;               // passes over the training text, instead of the recipe's steps; 0 for those
-  double max_seconds = 0;          // for the whole run, whose schedule ends with them; 0 for no limit
-  int64_t stop_after = 0;          // stop, evaluated, after this many updates in all; 0 for the recipe's
-  double save_seconds = 120;       // between checkpoints
-  bool leaves_model = true;        // also when stopped between two evaluations
+  int64_t more_steps = 0;     // updates beyond those of a run that has made all of its own
+  double epochs = 0;          // passes over the training text, instead of the recipe's steps; 0 for those
+  double max_seconds = 0;     // for the whole run, whose schedule ends with them; 0 for no limit
+  int64_t stop_after = 0;     // stop, evaluated, after this many updates in all; 0 for the recipe's
+  double save_seconds = 120;  // between checkpoints
+  bool leaves_model = true;   // also when stopped between two evaluations
   DType save_dtype = DType::kF32;  // of the weights in the model folder: f32, f16 or bf16
   Json record = Json::object();    // what run.json should say besides seeds and data
   // The model's continuation of the tokens, for samples.jsonl, whenever a model was the best so far. An Error

@@ -46,7 +46,7 @@ export function make_runs() {
   writeFileSync(at("slow.toml"), space("[8, 9, 10]", "[128, 192, 256]", "[256, 512]"));
   writeFileSync(at("table.csv"), table);
   const profile = ["--profile", at("profile.db")];
-  heed("search", at("small.toml"), "-o", at("found"), ...profile, "--keep", 6, "--no-baselines", "--strategy", "random", "--samples", 300, "--max-memory", "10MiB");
+  heed("search", at("small.toml"), "-o", at("found"), ...profile, "--keep", 6, "--no-baselines", "--strategy", "random", "--samples", 300, "--max-memory", "64MiB");
   heed("search", at("large.toml"), "-o", at("many"), ...profile, "--keep", 2, "--no-baselines", "--strategy", "random", "--samples", 26000);
   heed("train", at("found/pick"), "--data", at("text.txt"), "-o", at("first"), "--steps", 60, "--evaluate-every", 20, "--batch", 4, "--length", 16, "--memory", 16);
   heed("train", at("tiny.json"), "--data", at("text.txt"), "-o", at("second"));

@@ -2,6 +2,7 @@
 s/--tokens [0-9.]+[KMG]?/--tokens 20K/
 s/--steps [0-9]+/--steps 40/
 s/--train-tokens [0-9.]+[KMG]?/--train-tokens 5K/
+s/--more-steps [0-9]+/--more-steps 5/
 s/--max-steps [0-9]+/--max-steps 10/
 s/--max-time [0-9.]+[a-z]+/--max-time 5s/
 s/--models [0-9]+/--models 3/

@@ -142,6 +142,7 @@ TEST_F(Verbs, GenerateRefuses) {
   std::filesystem::resize_file(weights, 2000);
   refuses(generate, 1, "cut off?");
   std::filesystem::remove(weights);
+  std::filesystem::remove_all(run + "/checkpoints");
   refuses(generate, 2, "is a folder without a model");
 }
 

@@ -5,6 +5,13 @@
 namespace heed::test {
 namespace {
 
+// Enough different words to learn a vocabulary from.
+std::string varied_words(int count) {
+  std::string words;
+  for (int i = 0; i < count; ++i) words += text(i % 997 * 7919 % 4001, i % 11 ? " " : "\n");
+  return words;
+}
+
 // Planned peak (weights + arena + state) against what the kernel saw, less what the program has before it
 // builds anything. oneDNN keeps some memory of its own per thread, whatever the size of the model.
 TEST_F(Verbs, PlannedMemoryIsWhatIsUsed) {
@@ -31,6 +38,36 @@ TEST_F(Verbs, PlannedMemoryIsWhatIsUsed) {
       }
       EXPECT_NEAR(measured, planned, std::max(0.05 * planned, 16.0 * 1024 * 1024)) << spec << " " << mode;
     }
+  }
+}
+
+// What limits on memory are about: the whole process, by what the kernel says, for models and tokenizers of
+// each kind of cost.
+TEST_F(Verbs, AProcessThatGeneratesIsPlannedWhole) {
+#ifdef HEED_SANITIZED
+  GTEST_SKIP() << "the sanitizer keeps memory of its own";
+#endif
+  constexpr double kMiB = 1 << 20;
+  const std::string text = file("text.txt", varied_words(20000));
+  const std::string models[] = {
+      R"j({"model": {"backbone": "transformer-xl", "arch": "(r)x2", "width": 128, "projection": [64], "vocabulary": 256})j",
+      R"j({"model": {"backbone": "transformer-xl", "arch": "(r)x4 (s) (f)", "width": 384, "projection": [128],
+          "inner": [1024]})j",
+      R"j({"model": {"backbone": "gpt2", "arch": "(sf)x3", "width": 512, "heads": [8], "inner": [2048], "context": 128}, "evaluation": {"memory": 0})j",
+      R"j({"model": {"backbone": "transformer-xl", "arch": "(sf)x2", "width": 256, "heads": [4], "inner": [1024]},
+          "data": {"tokenizer": "bpe", "vocabulary": 2000})j"};
+  int number = 0;
+  for (const std::string& model : models) {
+    const std::string run = path(heed::text("run", ++number));
+    const std::string recipe = file("served.json", model + R"(, "training": {"batch": 2, "length": 32}})");
+    const Outcome trained = heed("train " + recipe + " --data " + text + " --steps 1 --samples 0 -o " + run);
+    ASSERT_EQ(trained.code, 0) << trained.output;
+    const Outcome outcome = heed("generate " + run + " -p \"a few words before\" -n 150 --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const Json json = Json::parse(outcome.out);
+    const double planned = json["memory_bytes"], used = json["peak_resident_bytes"];
+    EXPECT_LE(used, planned + 0.5 * kMiB) << model;
+    EXPECT_GE(used, 0.85 * planned - 4 * kMiB) << model;
   }
 }
 

@@ -65,7 +65,7 @@ TEST_F(Verbs, FlagsAndUnitsAreTheSameEverywhere) {
   refuses("recipes --threads 0", 2, "give a number from 1 to 1024");
   refuses("recipes --threads two", 2, "--threads: 'two' was given");
   refuses("recipes --threads 1,2", 2, "recipes takes one number");
-  refuses("train", 2, "recipe is required");
+  refuses("train", 2, "train: give a recipe, or the weights of a model");
 }
 
 TEST_F(Verbs, OtherProgramsNamesForFlagsAreUnderstood) {

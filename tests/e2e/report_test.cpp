@@ -20,7 +20,7 @@ class ReportVerb : public Verbs {
 TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   const std::string profile = path("p.db");
   ASSERT_EQ(heed("search " + small_space() + " -o " + path("found") + " --profile " + profile +
-                 " --keep 3 --no-baselines --max-memory 10MiB")
+                 " --keep 3 --no-baselines --max-memory 64MiB")
                 .code,
             0);
   ASSERT_EQ(heed("train " + path("found/pick") + " --data " + text() + " -o " + path("run") +
@@ -51,7 +51,7 @@ TEST_F(ReportVerb, ShowsRunsOfEveryKind) {
   const Json& search = runs[0];
   EXPECT_EQ(search["kind"], "search");
   EXPECT_EQ(search["about"], "small");
-  EXPECT_EQ(search["limits"]["memory"], 10 << 20);
+  EXPECT_EQ(search["limits"]["memory"], 64 << 20);
   EXPECT_TRUE(search["limits"]["latency_ms"].is_null());
   const Json& candidates = search["candidates"];
   const size_t count = candidates["score"].size();

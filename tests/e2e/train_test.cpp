@@ -409,7 +409,7 @@ TEST_F(TrainVerb, SizesFollowTheVocabulary) {
 
 TEST_F(TrainVerb, TrainRefuses) {
   const std::string out = " -o " + path("new"), start = "train " + tiny() + out + " --data ";
-  refuses("train", 2, "give a recipe, or a model to go on from with --init MODEL");
+  refuses("train", 2, "give a recipe, or the weights of a model to start from with --init MODEL");
   refuses("train par-3m-byte", 2, "did you mean 'par-3m-bytes'?");
   refuses("train " + tiny() + out, 2, "--data PATH");
   refuses("train " + tiny() + " --data " + text(), 2, "-o FOLDER");
@@ -423,7 +423,7 @@ TEST_F(TrainVerb, TrainRefuses) {
   refuses(start + path("empty"), 2, "holds no text files");
   file("pictures/logo.png", std::string("\x89PNG\0\0", 6));
   refuses(start + path("pictures"), 2, "logo.png' is not text");
-  refuses("train " + tiny() + " --dry-run --epochs 2", 2, "--epochs needs the text");
+  refuses("train " + tiny() + " --dry-run --epochs 2", 2, "--epochs needs the tokens of the text");
   const std::pair<const char*, const char*> wrong[] = {
       {"--learning-rate nan", "--learning-rate cannot be 'nan'"},
       {"--learning-rate -1", "learning_rate is -1"},

@@ -85,7 +85,7 @@ TEST_P(Sessions, PiecesOfAnySizeGiveTheScoresOfTheWholeText) {
   const std::vector<int32_t> tokens = random_tokens(spec_.embedding.context, spec_.embedding.vocabulary);
   const std::vector<float> expected = full_scores(spec_, tokens, spec_.embedding.context);
   for (const int64_t chunk : {1, 2, 7, 64}) {
-    Session session(spec_, spec_.embedding.context, weights(spec_), chunk);
+    Session session(spec_, {spec_.embedding.context, chunk}, weights(spec_));
     for (const int64_t most : {1, 3, 9, 40}) {
       check(session, tokens, expected, most, text("chunks of ", chunk));
       session.restart();
@@ -100,7 +100,7 @@ TEST_P(Sessions, BeyondItsMemoryEachTokenSeesThatMuch) {
   for (const int64_t memory : {0, 1, 6}) {
     const std::vector<float> expected = full_scores(spec_, tokens, memory);
     for (const int64_t chunk : {1, 5, 16}) {
-      Session session(spec_, memory, weights(spec_), chunk);
+      Session session(spec_, {memory, chunk}, weights(spec_));
       EXPECT_EQ(session.memory_tokens(), memory);
       for (const int64_t most : {1, 4, 40}) {
         check(session, tokens, expected, most, text("memory ", memory, ", chunks of ", chunk));
@@ -116,7 +116,7 @@ TEST_P(Sessions, BeyondTheContextTheNewerHalfIsReadAgain) {
   const auto context = static_cast<size_t>(spec_.embedding.context);
   const std::vector<int32_t> tokens = random_tokens(3 * spec_.embedding.context, spec_.embedding.vocabulary);
   for (const int64_t most : {1, 3, 20, 90}) {
-    Session session(spec_, 1, weights(spec_), 7);
+    Session session(spec_, {1, 7}, weights(spec_));
     EXPECT_EQ(session.memory_tokens(), spec_.embedding.context);
     EXPECT_EQ(session.tokens_read(spec_.embedding.context), spec_.embedding.context);
     EXPECT_EQ(session.tokens_read(spec_.embedding.context + 1), spec_.embedding.context / 2);
@@ -137,7 +137,7 @@ TEST_P(Sessions, BeyondTheContextTheNewerHalfIsReadAgain) {
 }
 
 TEST_P(Sessions, ARestartForgetsEverything) {
-  Session session(spec_, 9, weights(spec_), 5);
+  Session session(spec_, {9, 5}, weights(spec_));
   const std::vector<int32_t> tokens = random_tokens(60, spec_.embedding.vocabulary),
                              other = random_tokens(13, 29, 1);
   const auto answer = [&](const std::vector<int32_t>& text) {
@@ -168,10 +168,10 @@ TEST_P(Sessions, WithTheSameWeightsRunAtTheSameTime) {
   };
   std::vector<float> alone[2], together[2];
   for (int i : {0, 1}) {
-    Session session(spec_, 9, weights(spec_), 5);
+    Session session(spec_, {9, 5}, weights(spec_));
     alone[i] = answers(session, texts[i]);
   }
-  Session first(spec_, 9, weights(spec_), 5), second = first.with_same_weights();
+  Session first(spec_, {9, 5}, weights(spec_)), second = first.with_same_weights();
   for (const auto& [name, tensor] : first.weights().all())
     EXPECT_EQ(second.weights().at(name).data, tensor.data) << name;
   std::thread other([&] { together[1] = answers(second, texts[1]); });
@@ -187,10 +187,10 @@ INSTANTIATE_TEST_SUITE_P(Infer, Sessions, testing::ValuesIn(cases()),
 
 TEST(SessionMemory, CountsBothProgramsAndHalfTheCacheOfOneHead) {
   spec::ModelSpec spec = small_model("sru++", "(a)x3");
-  const graph::Memory one = Session(spec, 100, weights(spec)).memory();
+  const graph::Memory one = Session(spec, {100}, weights(spec)).memory();
   spec.recurrence.heads = 2;
-  const graph::Memory two = Session(spec, 100, weights(spec)).memory();
-  const int64_t rows = 2 * 100 + 64, cell = 128;  // 24 floats, rounded up to whole lines of the cache
+  const graph::Memory two = Session(spec, {100}, weights(spec)).memory();
+  const int64_t rows = 100 + 64 + 25, cell = 128;  // 24 floats, rounded up to whole lines of the cache
   EXPECT_EQ(one.state, 3 * (align_up(4 * rows * 18) + cell));
   EXPECT_EQ(two.state, 3 * (align_up(4 * rows * 2 * 18) + cell));
   EXPECT_GT(one.arena, 0);

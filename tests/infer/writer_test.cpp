@@ -19,7 +19,7 @@ struct Follows {
 Session session_of(const std::vector<Follows>& next, int64_t vocabulary) {
   const Json settings = {{"backbone", "transformer-xl"}, {"arch", "i"},          {"width", vocabulary},
                          {"vocabulary", vocabulary},     {"tie_weights", false}, {"dropout", 0}};
-  return Session(spec::read_model_spec(settings, "test"), 0,
+  return Session(spec::read_model_spec(settings, "test"), {},
                  [next, vocabulary](const std::string& name, const Tensor& into) {
                    const auto V = static_cast<size_t>(vocabulary);
                    std::fill(into.floats().begin(), into.floats().end(), 0.f);
@@ -55,7 +55,7 @@ std::vector<int32_t> ids_of(const data::Tokenizer& tokenizer, const std::string&
 TEST(Writer, ThePromptIsFedAtOnce) {
   const spec::ModelSpec spec = test::small_model("sru++", "sfriaf");
   const model::Source weights = test::weights_for_tests(model::weights_of(spec));
-  Session fed(spec, 64, weights), written(spec, 64, weights);
+  Session fed(spec, {64}, weights), written(spec, {64}, weights);
   const std::vector<int32_t> prompt = test::random_tokens(11, spec.embedding.vocabulary);
   fed.feed(prompt);
   Sampler sampler = greedy();

@@ -2,8 +2,8 @@
 // Used by scripts/same-numbers.
 #include <cstdio>
 
+#include "heed/infer/serving.h"
 #include "heed/infer/session.h"
-#include "heed/infer/writer.h"
 #include "heed/store/model_folder.h"
 
 int main(int argc, char** argv) {
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     const heed::store::ModelFolder folder(argv[1]);
     const heed::spec::Recipe& recipe = folder.recipe();
     heed::infer::Session session(
-        recipe.model, heed::infer::usual_memory(recipe),
+        recipe.model, {heed::infer::usual_memory(recipe)},
         [&](const std::string& name, const heed::Tensor& into) { folder.read(name, into); });
     std::vector<int32_t> prompt;
     for (int32_t i = 0; i < 100; ++i) prompt.push_back(i * 7 % 61);
