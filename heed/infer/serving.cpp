@@ -9,7 +9,7 @@ namespace {
 
 // Code and data of heed and its libraries that generating touches, stacks, and what libraries allocate:
 // tests/e2e/memory_test.cpp holds it against what the kernel says.
-constexpr int64_t kProgramBytes = 15 << 20;
+constexpr int64_t kProgramBytes = 11 << 20;
 
 }  // namespace
 

@@ -55,13 +55,15 @@ Timing combine(std::vector<Timing> rounds, double reference) {
   if (rounds.size() % 2 == 0) all.median = (rounds[middle - 1].median + rounds[middle].median) / 2;
   all.runs = 0;
   std::vector<double> tails;
+  double slowest = all.median;
   for (const Timing& round : rounds) {
+    if (round.median <= (1 + kAgreement) * all.median) slowest = std::max(slowest, round.median);
     tails.push_back(round.tail);
     all.low = std::min(all.low, round.low);
     all.high = std::max(all.high, round.high);
     all.runs += round.runs;
   }
-  all.tail = percentile(tails, 0.5);
+  all.tail = percentile(tails, 0.5) * slowest / all.median;
   return scaled(all, reference);
 }
 

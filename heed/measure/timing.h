@@ -12,9 +12,13 @@ struct Timing {
   double high = 0;    // 90th percentile
   int runs = 0;
   double yardstick = 0;  // seconds of the yardstick (yardstick.h) meanwhile; 0: not known
-  double tail = 1;  // how many medians the percentile that was asked for takes, of all runs, disturbed or not
+  // How many medians the percentile that was asked for takes, of all runs, disturbed or not, in the slowest
+  // of the rounds that were not disturbed.
+  double tail = 1;
 
-  double held() const { return median * tail; }  // the time that this share of runs stays below
+  double held() const {
+    return median * tail;
+  }  // the time that this share of runs stays below, in each round
 };
 // What it would be on a machine where the yardstick takes `reference` seconds; the same if one is not known.
 Timing scaled(Timing timing, double reference);

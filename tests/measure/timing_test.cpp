@@ -16,6 +16,8 @@ TEST(Timing, OneBusyRoundDoesNotCount) {
   EXPECT_DOUBLE_EQ(all.low, 0.9);
   EXPECT_DOUBLE_EQ(all.high, 3.3);
   EXPECT_EQ(all.runs, 15);
+  EXPECT_DOUBLE_EQ(all.held(), 1.02);  // one round was disturbed
+  EXPECT_DOUBLE_EQ(combine({round_of(1), round_of(1.02), round_of(1.09)}).held(), 1.09);
   EXPECT_EQ(combine({round_of(1), round_of(2)}).median, 1.5);
   EXPECT_EQ(combine({}).runs, 0);
 }
