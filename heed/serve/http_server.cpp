@@ -24,12 +24,11 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr const char* kHost = "127.0.0.1";
-// For a whole request and its answer, and for the next request on the same connection. No byte extends it.
-constexpr auto kPatience = std::chrono::seconds(10);
 // More connections than this, and the one that was used longest ago is ended: whoever holds many without a
 // word ends his own.
 constexpr rlim_t kMostConnections = 400;
 constexpr int kAcceptedAtOnce = 16;
+constexpr int kSocketBuffer = 64 << 10;     // bytes: clients that take no answer fill it
 constexpr auto kPause = milliseconds(100);  // if no connection can be accepted
 constexpr size_t kMostHeaders = 16 << 10;   // bytes of a request, and of the headers of its answer
 constexpr size_t kBlock = 16 << 10;         // bytes of a body that are sent at once
@@ -117,23 +116,28 @@ std::string HttpRequest::query(const char* name) const {
 // is none, and tells of no connection that takes too long. So connections are accepted here.
 class HttpServer::Loop {
  public:
-  Loop(int port, Headers headers, Handler handler);
+  Loop(int port, Headers headers, Handler handler, milliseconds patience);
   ~Loop();
 
   int port() const;
   void start() { thread_ = std::thread(&Loop::run, this); }
 
  private:
+  struct Client;
+  using Clients = std::list<Client>;  // the one that was used longest ago first
   struct Client {
     int socket;
     Clock::time_point since;  // when it came, or its last request
-    std::list<Client>::iterator here;
+    Clients* in;
+    Clients::iterator here = {};
   };
 
   void run();
   void accept_some();
   void end_longest_unused();
-  void use(Client& client);
+  void end_overdue(Clients& clients);
+  static void end(Client& client);
+  static void move(Client& client, Clients& to);
   int milliseconds_to_wait() const;
   MHD_Result answer(MHD_Connection* connection, const HttpRequest& request) const;
   static Client* client_of(MHD_Connection* connection);
@@ -143,17 +147,19 @@ class HttpServer::Loop {
 
   const Headers headers_;
   const Handler handler_;
+  const milliseconds patience_;
   size_t most_connections_;
   Descriptor listener_, stop_;
-  std::list<Client> clients_;  // the one that was used longest ago first
+  Clients strangers_, known_;  // who has asked nothing yet, and who has
   Clock::time_point pause_end_{};
   MHD_Daemon* daemon_ = nullptr;
   std::thread thread_;
 };
 
-HttpServer::Loop::Loop(int port, Headers headers, Handler handler)
+HttpServer::Loop::Loop(int port, Headers headers, Handler handler, milliseconds patience)
     : headers_(std::move(headers)),
       handler_(std::move(handler)),
+      patience_(patience),
       listener_(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)),
       stop_(eventfd(0, EFD_CLOEXEC)) {
   if (*listener_ < 0 || *stop_ < 0) throw system_error("serve: ", system_reason(errno));
@@ -164,6 +170,9 @@ HttpServer::Loop::Loop(int port, Headers headers, Handler handler)
   // A server can follow one that has just ended; two at once still cannot have one port.
   const int yes = 1;
   setsockopt(*listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  setsockopt(*listener_, SOL_SOCKET, SO_SNDBUF, &kSocketBuffer,
+             sizeof kSocketBuffer);  // of its connections, too
+  setsockopt(*listener_, SOL_SOCKET, SO_RCVBUF, &kSocketBuffer, sizeof kSocketBuffer);
   if (bind(*listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       listen(*listener_, SOMAXCONN) != 0)
     throw system_error("port ", port, " of ", kHost,
@@ -202,7 +211,8 @@ void HttpServer::Loop::run() {
     poll(ready, std::size(ready), milliseconds_to_wait());
     if (ready[0].revents) return;
     if (ready[2].revents) accept_some();
-    while (!clients_.empty() && Clock::now() - clients_.front().since >= kPatience) end_longest_unused();
+    end_overdue(strangers_);
+    end_overdue(known_);
     microhttpd().run(daemon_);
   }
 }
@@ -211,8 +221,9 @@ int HttpServer::Loop::milliseconds_to_wait() const {
   MHD_UNSIGNED_LONG_LONG library_waits = 0;
   if (microhttpd().get_timeout(daemon_, &library_waits) == MHD_YES && library_waits == 0) return 0;
   const auto now = Clock::now();
-  Clock::duration wait = kPatience;
-  if (!clients_.empty()) wait = std::min(wait, clients_.front().since + kPatience - now);
+  Clock::duration wait = patience_;
+  for (const Clients* clients : {&strangers_, &known_})
+    if (!clients->empty()) wait = std::min(wait, clients->front().since + patience_ - now);
   if (pause_end_ > now) wait = std::min(wait, pause_end_ - now);
   return static_cast<int>(std::chrono::ceil<milliseconds>(std::max(wait, Clock::duration(0))).count());
 }
@@ -224,11 +235,11 @@ void HttpServer::Loop::accept_some() {
     const int socket =
         accept4(*listener_, reinterpret_cast<sockaddr*>(&address), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (socket >= 0) {
-      if (clients_.size() >= most_connections_) end_longest_unused();
+      if (strangers_.size() + known_.size() >= most_connections_) end_longest_unused();
       microhttpd().add_connection(daemon_, socket, reinterpret_cast<const sockaddr*>(&address), size);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       // A connection that is ended leaves what is missing. If there is none, others have it.
-      if (clients_.empty()) pause_end_ = Clock::now() + kPause;
+      if (strangers_.empty() && known_.empty()) pause_end_ = Clock::now() + kPause;
       return end_longest_unused();
     } else if (errno == EAGAIN) {
       return;
@@ -236,16 +247,27 @@ void HttpServer::Loop::accept_some() {
   }
 }
 
-// The library closes the connection when it sees that. Until then it is no longer the one that is next.
+// Of those that there are more of: neither many that ask nothing nor many that have asked once take the place
+// of the others.
 void HttpServer::Loop::end_longest_unused() {
-  if (clients_.empty()) return;
-  shutdown(clients_.front().socket, SHUT_RDWR);
-  use(clients_.front());
+  Clients& more = strangers_.size() > known_.size() ? strangers_ : known_;
+  if (!more.empty()) end(more.front());
 }
 
-void HttpServer::Loop::use(Client& client) {
+void HttpServer::Loop::end_overdue(Clients& clients) {
+  while (!clients.empty() && Clock::now() - clients.front().since >= patience_) end(clients.front());
+}
+
+// The library closes the connection when it sees that. Until then it is no longer the one that is next.
+void HttpServer::Loop::end(Client& client) {
+  shutdown(client.socket, SHUT_RDWR);
+  move(client, *client.in);
+}
+
+void HttpServer::Loop::move(Client& client, Clients& to) {
   client.since = Clock::now();
-  clients_.splice(clients_.end(), clients_, client.here);
+  to.splice(to.end(), *client.in, client.here);
+  client.in = &to;
 }
 
 HttpServer::Loop::Client* HttpServer::Loop::client_of(MHD_Connection* connection) {
@@ -255,15 +277,16 @@ HttpServer::Loop::Client* HttpServer::Loop::client_of(MHD_Connection* connection
 
 void HttpServer::Loop::begun_or_ended(void* self, MHD_Connection* connection, void** client,
                                       MHD_ConnectionNotificationCode what) {
-  auto& clients = static_cast<Loop*>(self)->clients_;
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+    Clients& strangers = static_cast<Loop*>(self)->strangers_;
     const int socket =
         microhttpd().get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    clients.push_back({socket, Clock::now(), {}});
-    clients.back().here = std::prev(clients.end());
-    *client = &clients.back();
+    strangers.push_back({socket, Clock::now(), &strangers});
+    strangers.back().here = std::prev(strangers.end());
+    *client = &strangers.back();
   } else {
-    clients.erase(static_cast<Client*>(*client)->here);
+    const Client& ended = *static_cast<Client*>(*client);
+    ended.in->erase(ended.here);
   }
 }
 
@@ -275,7 +298,7 @@ MHD_Result HttpServer::Loop::asked(void* self, MHD_Connection* connection, const
                            !value_of(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING).empty();
   if (!*seen && !brings_data) return *seen = self, MHD_YES;
   auto& loop = *static_cast<Loop*>(self);
-  loop.use(*client_of(connection));
+  move(*client_of(connection), loop.known_);
   try {
     return loop.answer(connection, HttpRequest(method, path, connection));
   } catch (const std::exception&) {  // no memory; the library ends the connection
@@ -309,9 +332,9 @@ MHD_Result HttpServer::Loop::answer(MHD_Connection* connection, const HttpReques
   return queued;
 }
 
-HttpServer::HttpServer(int port, Headers headers, Handler handler) {
+HttpServer::HttpServer(int port, Headers headers, Handler handler, milliseconds patience) {
   if (!microhttpd().library.problem().empty()) throw system_error("serve: ", microhttpd().library.problem());
-  loop_ = std::make_unique<Loop>(port, std::move(headers), std::move(handler));
+  loop_ = std::make_unique<Loop>(port, std::move(headers), std::move(handler), patience);
   port_ = loop_->port();
   loop_->start();
 }

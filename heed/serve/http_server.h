@@ -2,6 +2,7 @@
 // however slow, keeps another one waiting.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -46,8 +47,10 @@ class HttpServer {
   using Handler = std::function<HttpAnswer(const HttpRequest&)>;
 
   // Opens the port of 127.0.0.1, 0 for any free one, and starts to answer, always on the same thread; every
-  // answer has these headers. Throws if the port is in use.
-  HttpServer(int port, Headers headers, Handler handler);
+  // answer has these headers. A connection has `patience` for a request and its answer, and for the next
+  // request: no byte extends it. Throws if the port is in use.
+  HttpServer(int port, Headers headers, Handler handler,
+             std::chrono::milliseconds patience = std::chrono::seconds(10));
   ~HttpServer();  // ends all connections
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -219,6 +219,24 @@ TEST(HttpServer, AHandlerThatFailsIsAnAnswer) {
   EXPECT_EQ(empty.body, "");
 }
 
+// Also one that says something all the time.
+TEST(HttpServer, ARequestHasSoMuchTimeInAll) {
+  const HttpServer server(
+      0, {}, [](const HttpRequest&) -> HttpAnswer { return {}; }, 400ms);
+  const std::string request = test::request_text("GET", "/", {{"Host", "x"}});
+  const Socket silent(server.port()), dawdler(server.port()), page(server.port());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 30 && !dawdler.ended(); ++i, std::this_thread::sleep_for(20ms)) {
+    dawdler.send("G");
+    page.send(request);
+    EXPECT_EQ(test::reply_on(page).status, 200) << "it asks again in time";
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 400ms);
+  EXPECT_TRUE(dawdler.ended());
+  EXPECT_TRUE(silent.ended());
+  EXPECT_TRUE(comes_true([&] { return page.ended(); }));
+}
+
 TEST(HttpServer, ABodyOfManyParts) {
   std::string whole;
   const auto parts = std::make_shared<std::vector<std::string>>();
