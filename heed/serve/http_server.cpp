@@ -170,8 +170,8 @@ HttpServer::Loop::Loop(int port, Headers headers, Handler handler, milliseconds 
   // A server can follow one that has just ended; two at once still cannot have one port.
   const int yes = 1;
   setsockopt(*listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  setsockopt(*listener_, SOL_SOCKET, SO_SNDBUF, &kSocketBuffer,
-             sizeof kSocketBuffer);  // of its connections, too
+  // Those of its connections, too.
+  setsockopt(*listener_, SOL_SOCKET, SO_SNDBUF, &kSocketBuffer, sizeof kSocketBuffer);
   setsockopt(*listener_, SOL_SOCKET, SO_RCVBUF, &kSocketBuffer, sizeof kSocketBuffer);
   if (bind(*listener_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       listen(*listener_, SOMAXCONN) != 0)
@@ -276,7 +276,7 @@ HttpServer::Loop::Client* HttpServer::Loop::client_of(MHD_Connection* connection
 }
 
 void HttpServer::Loop::begun_or_ended(void* self, MHD_Connection* connection, void** client,
-                                      MHD_ConnectionNotificationCode what) {
+                                      MHD_ConnectionNotificationCode what) try {
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
     Clients& strangers = static_cast<Loop*>(self)->strangers_;
     const int socket =
@@ -284,26 +284,27 @@ void HttpServer::Loop::begun_or_ended(void* self, MHD_Connection* connection, vo
     strangers.push_back({socket, Clock::now(), &strangers});
     strangers.back().here = std::prev(strangers.end());
     *client = &strangers.back();
-  } else {
+  } else if (*client) {
     const Client& ended = *static_cast<Client*>(*client);
     ended.in->erase(ended.here);
   }
+} catch (const std::exception&) {  // no memory; its first request will end the connection
 }
 
 // Called when the headers of a request are there, and again at its end. An answer to the first call ends the
 // connection, which is right for a request that brings data, since nothing here takes any.
 MHD_Result HttpServer::Loop::asked(void* self, MHD_Connection* connection, const char* path,
-                                   const char* method, const char*, const char*, size_t*, void** seen) {
+                                   const char* method, const char*, const char*, size_t*, void** seen) try {
   const bool brings_data = !value_of(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH).empty() ||
                            !value_of(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_TRANSFER_ENCODING).empty();
   if (!*seen && !brings_data) return *seen = self, MHD_YES;
   auto& loop = *static_cast<Loop*>(self);
-  move(*client_of(connection), loop.known_);
-  try {
-    return loop.answer(connection, HttpRequest(method, path, connection));
-  } catch (const std::exception&) {  // no memory; the library ends the connection
-    return MHD_NO;
-  }
+  Client* client = client_of(connection);
+  if (!client) return MHD_NO;
+  move(*client, loop.known_);
+  return loop.answer(connection, HttpRequest(method, path, connection));
+} catch (const std::exception&) {  // no memory; the library ends the connection
+  return MHD_NO;
 }
 
 MHD_Result HttpServer::Loop::answer(MHD_Connection* connection, const HttpRequest& request) const {

@@ -50,7 +50,7 @@ class HttpServer {
   // answer has these headers. A connection has `patience` for a request and its answer, and for the next
   // request: no byte extends it. Throws if the port is in use.
   HttpServer(int port, Headers headers, Handler handler,
-             std::chrono::milliseconds patience = std::chrono::seconds(10));
+             std::chrono::milliseconds patience = std::chrono::seconds(30));
   ~HttpServer();  // ends all connections
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
