@@ -1,7 +1,6 @@
 #include "heed/cli/version.h"
 
 #include <heed_commit.h>  // made by the build, heed/commit.cmake
-#include <httplib.h>
 #include <sqlite3.h>
 #include <utf8proc.h>
 
@@ -10,6 +9,7 @@
 
 #include "heed/kernels/gemm.h"
 #include "heed/kernels/isa.h"
+#include "heed/serve/http_server.h"
 
 namespace heed::cli {
 
@@ -19,7 +19,7 @@ Json library_versions() {
   return {{"gemm", kernels::gemm_library()},
           {"sqlite", sqlite3_libversion()},
           {"utf8proc", utf8proc_version()},
-          {"cpp-httplib", CPPHTTPLIB_VERSION},
+          {"libmicrohttpd", serve::http_library_version()},
           {"cli11", CLI11_VERSION},
           {"nlohmann-json", text(NLOHMANN_JSON_VERSION_MAJOR, ".", NLOHMANN_JSON_VERSION_MINOR, ".",
                                  NLOHMANN_JSON_VERSION_PATCH)}};

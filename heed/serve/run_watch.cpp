@@ -38,6 +38,20 @@ std::string signature_of(const fs::path& run) {
   return signature;
 }
 
+int64_t milliseconds_since_1970() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::shared_ptr<const std::string> shared(std::string text) {
+  return std::make_shared<const std::string>(std::move(text));
+}
+const std::shared_ptr<const std::string> kComma = shared(","), kBrace = shared("}"), kEnd = shared("]}");
+
+// Whatever bytes a run's texts have.
+std::string json_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 }  // namespace
 
 RunWatch::RunWatch(std::vector<fs::path> runs, std::string version)
@@ -46,42 +60,48 @@ RunWatch::RunWatch(std::vector<fs::path> runs, std::string version)
       version_(std::move(version)),
       signatures_(paths_.size()),
       read_(paths_.size()),
-      changes_(paths_.size()) {
+      now_(paths_.size()),
+      first_(milliseconds_since_1970()),
+      last_(first_ - 1) {
   read_again();
   thread_ = std::thread([this] { watch(); });
 }
 
 RunWatch::~RunWatch() {
-  stop();
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    stop_.notify_all();
+  }
   thread_.join();
 }
 
-void RunWatch::stop() {
+SharedText RunWatch::document() const {
   const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  news_.notify_all();
-}
-
-std::shared_ptr<const std::string> RunWatch::document() const {
-  const std::lock_guard lock(mutex_);
-  if (!text_)
-    text_ =
-        std::make_shared<const std::string>(document_.dump(-1, ' ', false, Json::error_handler_t::replace));
-  return text_;
-}
-
-std::vector<RunWatch::Change> RunWatch::changes_after(int64_t number, double seconds) const {
-  std::unique_lock lock(mutex_);
-  news_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return stopped_ || last_ > number; });
-  std::vector<Change> some;
-  for (const Change& change : changes_) {
-    if (change.number > number) some.push_back(change);
+  SharedText document = {head_};
+  for (const Run& run : now_) {
+    if (document.size() > 1) document.push_back(kComma);
+    document.push_back(run.run);
   }
-  std::ranges::sort(some, {}, &Change::number);
-  return some;
+  document.push_back(kEnd);
+  return document;
 }
 
-// Only this thread, and the constructor before it, touch runs_, signatures_ and read_.
+std::optional<SharedText> RunWatch::changes_after(int64_t number) const {
+  const std::lock_guard lock(mutex_);
+  if (number < first_ || number > last_) return {};
+  SharedText changes = {shared(text("{\"change\":", last_, ",\"runs\":["))};
+  for (const Run& run : now_) {
+    if (run.change <= number) continue;
+    if (changes.size() > 1) changes.push_back(kComma);
+    changes.insert(changes.end(), {run.head, run.run, kBrace});
+  }
+  changes.push_back(kEnd);
+  return changes;
+}
+
+// Only this thread, and the constructor before it, touch runs_, signatures_ and read_, and change what
+// readers see.
 void RunWatch::read_again() {
   bool any = false;
   for (size_t i = 0; i < paths_.size(); ++i) {
@@ -92,24 +112,32 @@ void RunWatch::read_again() {
     any = true;
   }
   if (!any) return;
-  Json now = report::document(read_, version_);
-  const std::lock_guard lock(mutex_);
-  for (size_t i = 0; i < paths_.size(); ++i) {
-    if (!document_.is_null() && document_["runs"][i] == now["runs"][i]) continue;
-    changes_[i] = {++last_, i, now["made"],
-                   std::make_shared<const std::string>(
-                       now["runs"][i].dump(-1, ' ', false, Json::error_handler_t::replace))};
+  // At most once in kEvery, so numbers grow more slowly than the milliseconds that an earlier watch began
+  // with.
+  const int64_t change = last_ + 1;
+  Json document = report::document(read_, version_);
+  std::vector<Run> now = now_;
+  for (size_t i = 0; i < now.size(); ++i) {
+    std::string run = json_text(document["runs"][i]);
+    if (now[i].run && run == *now[i].run) continue;
+    now[i] = {change, shared(text("{\"place\":", i, ",\"made\":", document["made"], ",\"run\":")),
+              shared(std::move(run))};
   }
-  document_ = std::move(now);
-  document_["change"] = last_;
-  text_.reset();
-  news_.notify_all();
+  document.erase("runs");
+  document["change"] = change;
+  std::string head = json_text(document);
+  head.back() = ',';  // instead of the brace
+  head += "\"runs\":[";
+  const std::lock_guard lock(mutex_);
+  head_ = shared(std::move(head));
+  now_ = std::move(now);
+  last_ = change;
 }
 
 void RunWatch::watch() {
   double pause = kEvery;
   std::unique_lock lock(mutex_);
-  while (!news_.wait_for(lock, std::chrono::duration<double>(pause), [&] { return stopped_; })) {
+  while (!stop_.wait_for(lock, std::chrono::duration<double>(pause), [&] { return stopped_; })) {
     lock.unlock();
     const double begin = now_seconds();
     try {

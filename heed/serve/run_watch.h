@@ -1,11 +1,11 @@
-// Runs on disk, read again when their files change. Readers on other threads wait for changes.
+// Runs on disk, read again when their files change.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,6 +14,9 @@
 
 namespace heed::serve {
 
+// A text in parts, one after the other. All who ask get the same parts, not copies of them.
+using SharedText = std::vector<std::shared_ptr<const std::string>>;
+
 class RunWatch {
  public:
   RunWatch(std::vector<std::filesystem::path> runs, std::string version);
@@ -21,20 +24,13 @@ class RunWatch {
   RunWatch(const RunWatch&) = delete;
   RunWatch& operator=(const RunWatch&) = delete;
 
-  // All runs, as report::document has them, in JSON, with the number of the last "change". Made once for
-  // all requests before the next change.
-  std::shared_ptr<const std::string> document() const;
+  // All runs now (report/document.h), with the number of the last change under "change", in JSON.
+  SharedText document() const;
 
-  // The new state of one run: its index in the document, and a counter over all changes.
-  struct Change {
-    int64_t number = 0;
-    size_t place = 0;
-    std::string made;                        // UTC
-    std::shared_ptr<const std::string> run;  // JSON
-  };
-  // The latest change of each run after that number, oldest first; waits up to `seconds` for one.
-  std::vector<Change> changes_after(int64_t number, double seconds) const;
-  void stop();  // wakes all waiting readers
+  // {"change": number of the last one, "runs": [{"place": its index in the document, "made": UTC, "run":
+  // ..}]}: the runs that changed after that number, in JSON. None if the number is not of this watch: what
+  // its asker knows is of an earlier one.
+  std::optional<SharedText> changes_after(int64_t number) const;
 
  private:
   void read_again();
@@ -42,15 +38,19 @@ class RunWatch {
 
   std::vector<report::RunReader> runs_;
   std::vector<std::filesystem::path> paths_;
-  std::string version_;
+  const std::string version_;
   std::vector<std::string> signatures_;
   std::vector<Json> read_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable news_;
-  Json document_;
-  mutable std::shared_ptr<const std::string> text_;  // of the document, made on the first request
-  std::vector<Change> changes_;                      // by index
-  int64_t last_ = 0;
+
+  struct Run {
+    int64_t change = 0;                            // the number of its latest
+    std::shared_ptr<const std::string> head, run;  // {"place": .., "made": .., "run": and the run, in JSON
+  };
+  mutable std::mutex mutex_;  // of all that follows
+  std::condition_variable stop_;
+  std::shared_ptr<const std::string> head_;  // of the document, up to its runs
+  std::vector<Run> now_;
+  int64_t first_, last_;  // changes; numbers begin above those of an earlier watch
   bool stopped_ = false;
   std::thread thread_;
 };

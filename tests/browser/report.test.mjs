@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { at, begin, browser, by, close, document_of, end_children, existsSync, heed, make_runs, open, report, rows_shown, serve, show, train_on, views } from "./support.mjs";
+import { at, begin, browser, by, close, document_of, end_children, existsSync, heed, make_runs, open, report, rows_shown, serve, serve_at, show, train_on, views } from "./support.mjs";
 
 before(make_runs);
 after(() => (end_children(), browser.close()));
@@ -327,6 +327,7 @@ test("a live run's chart grows", async () => {
   const page = await open(server.address);
   const last_step = async () => Number((await by(page, "run-row").first().innerText()).replace(/,/g, "").match(/(\d+) of 100000/)[1]);
   await by(page, "run-row").first().waitFor();
+  await by(page, "loss-bpc").locator("canvas, svg").first().waitFor(); // not before there is a loss
   // The last step that the chart shows, if it is beyond this one. Not as text: the page forbids `eval`.
   const rightmost = (beyond) => {
     const series = document.querySelector("[data-testid=loss-bpc]").chart.getOption().series;
@@ -340,6 +341,61 @@ test("a live run's chart grows", async () => {
   training.kill("SIGINT");
   await ended;
   await page.getByText("stopped").first().waitFor();
+  await close(page);
+  assert.equal(await server.stop(), 0);
+});
+
+const is_live = (page) => page.getByText("● live").waitFor();
+const asks_for_changes = (page) => page.waitForResponse((answer) => answer.url().includes("/changes?after=") && answer.ok());
+
+// Tabs of one browser share its six connections to a server.
+test("ten tabs are live", async () => {
+  const server = await serve("second");
+  const context = await browser.newContext();
+  const tabs = [];
+  for (let i = 0; i < 10; ++i) tabs.push(await open(server.address, undefined, context));
+  for (const tab of tabs) {
+    await is_live(tab);
+    await asks_for_changes(tab);
+  }
+  for (const tab of tabs) await close(tab);
+  await context.close();
+  assert.equal(await server.stop(), 0);
+});
+
+test("a page goes on with a server that is started anew", async () => {
+  const first = await serve("second");
+  const page = await open(first.address);
+  await is_live(page);
+  await by(page, "tab-training").waitFor();
+  assert.equal(await first.stop(), 0);
+  await page.getByText("connection lost, trying again").waitFor();
+  assert.equal(await by(page, "tab-training").count(), 1, "what it knew stays");
+  const second = await serve_at(new URL(first.address).port, "ranked");
+  await is_live(page);
+  await by(page, "tab-proxies").waitFor();
+  assert.equal(await by(page, "tab-training").count(), 0);
+  assert.ok(page.complaints.every((complaint) => /CONNECTION_(REFUSED|RESET)|EMPTY_RESPONSE|410/.test(complaint)), page.complaints.join("\n"));
+  await page.close();
+  assert.equal(await second.stop(), 0);
+});
+
+test("a page that is hidden asks nothing until it is seen", async () => {
+  const server = await serve("second");
+  const page = await open(server.address);
+  await asks_for_changes(page);
+  const hide = (hidden) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, "hidden", { value, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  await hide(true);
+  await asks_for_changes(page); // it was about to
+  let asked = 0;
+  page.on("request", () => ++asked);
+  await page.waitForTimeout(2500);
+  assert.equal(asked, 0);
+  await Promise.all([asks_for_changes(page), hide(false)]);
   await close(page);
   assert.equal(await server.stop(), 0);
 });

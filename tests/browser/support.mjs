@@ -67,8 +67,8 @@ export function document_of(name) {
 export const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
 // `target`: a page in `made`, or an address. What the browser complains of fails the test when it closes the page.
-export async function open(target, options = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+export async function open(target, options = {}, context = browser) {
+  const page = await context.newPage({ viewport: { width: 1280, height: 900 }, ...options });
   page.complaints = [];
   page.on("console", (message) => message.type() === "error" && page.complaints.push(message.text()));
   page.on("pageerror", (error) => page.complaints.push(error.message));
@@ -104,8 +104,9 @@ function start(words, stdio) {
 export const end_children = () => children.forEach((child) => child.kill("SIGKILL"));
 
 // A server of these runs; `stop` ends it as Ctrl-C does and gives its exit code.
-export async function serve(...runs) {
-  const child = start(["serve", ...runs.map(at), "--port", "0", "--profile", at("profile.db")], ["ignore", "pipe", "inherit"]);
+export const serve = (...runs) => serve_at(0, ...runs);
+export async function serve_at(port, ...runs) {
+  const child = start(["serve", ...runs.map(at), "--port", String(port), "--profile", at("profile.db")], ["ignore", "pipe", "inherit"]);
   const line = await new Promise((done) => child.stdout.once("data", (data) => done(data.toString())));
   const address = line.match(/^http:\/\/127\.0\.0\.1:\d+\//)[0];
   return {

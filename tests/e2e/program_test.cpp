@@ -11,7 +11,7 @@ TEST_F(Verbs, TheProgramExplainsItself) {
   const Outcome version = heed("--version"), help = heed("--help");
   EXPECT_EQ(version.code, 0);
   EXPECT_TRUE(version.out.starts_with("heed ")) << version.output;
-  for (const char* library : {"oneDNN ", "sqlite ", "cli11 ", "cpp-httplib ", "GCC "})
+  for (const char* library : {"oneDNN ", "sqlite ", "cli11 ", "libmicrohttpd ", "GCC "})
     EXPECT_NE(version.out.find(library), std::string::npos) << version.out;
   EXPECT_EQ(help.code, 0);
   for (const auto& verb : cli::verbs()) {

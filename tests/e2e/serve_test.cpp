@@ -1,34 +1,14 @@
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
 #include <chrono>
 #include <csignal>
 #include <thread>
 
 #include "tests/e2e/support.h"
+#include "tests/support/http_client.h"
 
 namespace heed::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What comes back for a request, until the other side closes.
-std::string answer_of(int port, const std::string& request) {
-  const int to = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  inet_pton(AF_INET, "127.0.0.1", &address.sin_addr);
-  std::string answer;
-  if (connect(to, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      send(to, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size())) {
-    char part[4096];
-    for (ssize_t size; (size = recv(to, part, sizeof part, 0)) > 0;)
-      answer.append(part, static_cast<size_t>(size));
-  }
-  close(to);
-  return answer;
-}
 
 TEST_F(Verbs, ServeShowsARunAndEndsWhenAsked) {
   const std::string run = trained("run", "--steps 5");
@@ -40,13 +20,9 @@ TEST_F(Verbs, ServeShowsARunAndEndsWhenAsked) {
   }
   ASSERT_TRUE(said.starts_with("http://127.0.0.1:")) << said;
   const int port = std::stoi(said.substr(17));
-  const auto get = [&](const std::string& what) {
-    return answer_of(port, heed::text("GET ", what, " HTTP/1.1\r\nHost: 127.0.0.1:", port,
-                                      "\r\nConnection: close\r\n\r\n"));
-  };
-  EXPECT_TRUE(get("/").starts_with("HTTP/1.1 200")) << get("/").substr(0, 200);
-  EXPECT_NE(get("/document.json").find("\"kind\":\"training\""), std::string::npos);
-  EXPECT_TRUE(get("/run/config.json").starts_with("HTTP/1.1 404"));
+  EXPECT_EQ(ask(port, "GET", "/").status, 200);
+  EXPECT_NE(ask(port, "GET", "/document.json").body.find("\"kind\":\"training\""), std::string::npos);
+  EXPECT_EQ(ask(port, "GET", "/run/config.json").status, 404);
   refuses(heed::text("serve ", run, " --port ", port), 1, "cannot be opened; give another with --port");
   child.send(SIGINT);
   EXPECT_EQ(child.status(), 0);

@@ -2,69 +2,97 @@
 #include "heed/serve/server.h"
 
 #include <gtest/gtest.h>
-#include <httplib.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include <chrono>
 #include <fstream>
+#include <functional>
+#include <thread>
 
-#include "heed/base/error.h"
 #include "heed/base/fields.h"
 #include "heed/base/files.h"
 #include "heed/report/page.h"
+#include "heed/serve/http_server.h"
 #include "heed/serve/run_watch.h"
+#include "tests/support/http_client.h"
 
 namespace heed::serve {
 namespace {
 
+using test::HttpReply;
+using test::Socket;
+using namespace std::chrono_literals;
+
+// Whether it became true within ten seconds.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int wait = 0; wait < 1000; ++wait) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
 class Serving : public testing::Test {
  protected:
-  Serving() : server_({folder_.path()}, "1.2.3", 0), client_("127.0.0.1", server_.port()) {
-    client_.set_tcp_nodelay(true);
+  HttpReply get(const std::string& path, const test::HttpHeaders& headers = {}) const {
+    return test::ask(server_.port(), "GET", path, headers);
   }
-  std::string host() const { return text("127.0.0.1:", server_.port()); }
-  // A connection on which nothing was said yet.
-  int connected() const {
-    sockaddr_in address{};
-    address.sin_family = AF_INET, address.sin_port = htons(static_cast<uint16_t>(server_.port()));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const int made = socket(AF_INET, SOCK_STREAM, 0);
-    EXPECT_EQ(connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    return made;
+  Json json(const std::string& path) const {
+    const HttpReply reply = get(path);
+    EXPECT_EQ(reply.status, 200) << path;
+    EXPECT_EQ(reply.headers.at("content-type"), "application/json");
+    return Json::parse(reply.body);
+  }
+  int64_t last_change() const { return json("/document.json")["change"]; }
+  std::string own_name() const { return text("127.0.0.1:", server_.port()); }
+  void make_a_ranking() const {
+    std::ofstream(folder_ / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
   }
 
   TemporaryFolder folder_;
-  Server server_;
-  httplib::Client client_;
+  Server server_{{folder_.path()}, "1.2.3", 0};
 };
 
 TEST_F(Serving, ThePageAndTheDocument) {
-  const auto page = client_.Get("/");
-  ASSERT_TRUE(page);
-  EXPECT_EQ(page->status, 200);
-  EXPECT_EQ(page->body, report::empty_page());
-  EXPECT_EQ(page->get_header_value("Content-Type"), "text/html; charset=utf-8");
-  EXPECT_NE(page->get_header_value("Content-Security-Policy").find("default-src 'none'"), std::string::npos);
-  EXPECT_EQ(page->get_header_value("Cache-Control"), "no-store");
-  const auto document = client_.Get("/document.json");
-  ASSERT_TRUE(document);
-  EXPECT_EQ(Json::parse(document->body)["runs"][0]["kind"], "unreadable");
+  const HttpReply page = get("/");
+  ASSERT_EQ(page.status, 200);
+  EXPECT_TRUE(page.body == report::empty_page()) << page.body.size() << " bytes";
+  EXPECT_EQ(page.headers.at("content-type"), "text/html; charset=utf-8");
+  EXPECT_NE(page.headers.at("content-security-policy").find("default-src 'none'"), std::string::npos);
+  EXPECT_EQ(page.headers.at("cache-control"), "no-store");
+  EXPECT_EQ(json("/document.json")["runs"][0]["kind"], "unreadable");
+}
+
+TEST_F(Serving, OnlyTheHeadersIfThatIsAsked) {
+  const HttpReply head = test::ask(server_.port(), "HEAD", "/");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.headers.at("content-length"), text(report::empty_page().size()));
+  EXPECT_EQ(head.body, "");
+}
+
+TEST_F(Serving, ManyRequestsOnOneConnection) {
+  const Socket socket(server_.port());
+  for (const char* path : {"/document.json", "/", "/none", "/document.json"}) {
+    socket.send(test::request_text("GET", path, {{"Host", own_name()}}));
+    EXPECT_EQ(test::reply_on(socket).status, path == std::string("/none") ? 404 : 200) << path;
+  }
+}
+
+// The whole is sent, whatever part was asked for.
+TEST_F(Serving, PartsAreNotServed) {
+  const HttpReply page = get("/", {{"Range", "bytes=0-9"}});
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.body.size(), report::empty_page().size());
 }
 
 TEST_F(Serving, NothingElse) {
   for (const char* path : {"/x", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
-                           "/document.json/../heed.db", "//etc/passwd", "/events/x"}) {
-    const auto answer = client_.Get(path);
-    ASSERT_TRUE(answer) << path;
-    EXPECT_EQ(answer->status, 404) << path;
-  }
-  const auto sent = client_.Post("/", "hello", "text/plain");
-  ASSERT_TRUE(sent);
-  EXPECT_EQ(sent->status, 405);
-  const auto large = client_.Post("/", std::string(1 << 20, 'x'), "text/plain");
-  EXPECT_TRUE(!large || large->status == 413 || large->status == 405);
-  ASSERT_TRUE(client_.Get("/")) << "it goes on";
+                           "/document.json/../heed.db", "//etc/passwd", "/changes/x"})
+    EXPECT_EQ(get(path).status, 404) << path;
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "ANYTHING"})
+    EXPECT_EQ(test::ask(server_.port(), method, "/", {}, "hello").status, 405) << method;
+  const HttpReply large = test::ask(server_.port(), "POST", "/", {}, std::string(1 << 20, 'x'));
+  EXPECT_TRUE(large.status == 0 || large.status == 405) << large.status;  // it may end the connection first
+  EXPECT_EQ(get("/").status, 200) << "it goes on";
 }
 
 // A name that an attacker's page gave this address.
@@ -72,138 +100,92 @@ TEST_F(Serving, OnlyUnderItsOwnName) {
   for (const std::string& name :
        {std::string("evil.example"), text("evil.example:", server_.port()), std::string(),
         std::string("127.0.0.1"), text("127.0.0.1:", server_.port() + 1)}) {
-    for (const char* path : {"/", "/document.json", "/events"}) {
-      const auto answer = client_.Get(path, httplib::Headers{{"Host", name}});
-      ASSERT_TRUE(answer) << name;
-      EXPECT_EQ(answer->status, 403) << name << path;
-      EXPECT_EQ(answer->body.find("runs"), std::string::npos);
+    for (const char* path : {"/", "/document.json", "/changes?after=0"}) {
+      const HttpReply reply = get(path, {{"Host", name}});
+      EXPECT_EQ(reply.status, 403) << name << path;
+      EXPECT_EQ(reply.body.find("runs"), std::string::npos);
     }
   }
-  EXPECT_EQ(client_.Get("/", httplib::Headers{{"Host", text("localhost:", server_.port())}})->status, 200);
-}
-
-TEST_F(Serving, PagesAreToldWhatChanges) {
-  std::atomic<bool> listening = false;
-  std::string news;
-  std::thread page([&] {
-    httplib::Client client("127.0.0.1", server_.port());
-    client.set_read_timeout(30);
-    client.Get(
-        "/events?after=1",
-        [&](const httplib::Response& response) {
-          EXPECT_EQ(response.get_header_value("Content-Type"), "text/event-stream");
-          return listening = true;
-        },
-        [&](const char* data, size_t size) {
-          news.append(data, size);
-          return news.find("\n\n", news.find("event: run")) == std::string::npos;
-        });
-  });
-  for (int wait = 0; wait < 1000 && !listening; ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  std::ofstream(folder_ / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
-  page.join();
-  ASSERT_NE(news.find("event: run\ndata: "), std::string::npos) << news;
-  const size_t begin = news.find("data: ") + 6;
-  const Json event = Json::parse(news.substr(begin, news.find('\n', begin) - begin));
-  EXPECT_EQ(event["place"], 0);
-  EXPECT_EQ(event["run"]["kind"], "ranking");
-  EXPECT_EQ(Json::parse(client_.Get("/document.json")->body)["runs"][0]["kind"], "ranking");
-}
-
-// What happened between the document and the first question for news is not lost.
-TEST_F(Serving, NewsBeginWhereTheDocumentEnds) {
-  const int64_t known = Json::parse(client_.Get("/document.json")->body)["change"];
-  std::ofstream(folder_ / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
-  for (int wait = 0; wait < 1000 && Json::parse(client_.Get("/document.json")->body)["change"] == known;
-       ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  std::string news;
-  client_.set_read_timeout(5);
-  client_.Get(text("/events?after=", known), [&](const char* data, size_t size) {
-    news.append(data, size);
-    return news.find("\n\n") == std::string::npos;
-  });
-  EXPECT_TRUE(news.starts_with("event: run\ndata: ")) << news;
-}
-
-TEST_F(Serving, TheDocumentIsMadeOnceForAllWhoAsk) {
-  const RunWatch watch({folder_.path()}, "1.2.3");
-  const auto first = watch.document();
-  EXPECT_EQ(watch.document(), first);
-  std::ofstream(folder_ / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
-  for (int wait = 0; wait < 1000 && watch.document() == first; ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  const auto second = watch.document();
-  ASSERT_NE(second, first);
-  EXPECT_EQ(Json::parse(*first)["change"], 1);
-  EXPECT_EQ(Json::parse(*second)["change"], 2);
-  EXPECT_EQ(Json::parse(*second)["runs"][0]["kind"], "ranking");
+  EXPECT_EQ(get("/", {{"Host", text("localhost:", server_.port())}}).status, 200);
 }
 
 TEST_F(Serving, NotToPagesOfOtherSites) {
   for (const char* site : {"cross-site", "same-site"})
-    EXPECT_EQ(client_.Get("/events", httplib::Headers{{"Sec-Fetch-Site", site}})->status, 403) << site;
-  EXPECT_EQ(client_.Get("/", httplib::Headers{{"Sec-Fetch-Site", "none"}})->status, 200);
-  EXPECT_EQ(client_.Get("/", httplib::Headers{{"Sec-Fetch-Site", "same-origin"}})->status, 200);
+    EXPECT_EQ(get("/changes?after=0", {{"Sec-Fetch-Site", site}}).status, 403) << site;
+  EXPECT_EQ(get("/", {{"Sec-Fetch-Site", "none"}}).status, 200);
+  EXPECT_EQ(get("/", {{"Sec-Fetch-Site", "same-origin"}}).status, 200);
 }
 
-TEST_F(Serving, ManyListenersLeaveRoomForOthersAndItEndsAtOnce) {
-  std::vector<std::thread> pages;
-  std::atomic<int> refused = 0, heard = 0;
-  for (int i = 0; i < 12; ++i)
-    pages.emplace_back([&] {
-      httplib::Client client("127.0.0.1", server_.port());
-      client.set_read_timeout(30);
-      client.Get(
-          "/events",
-          [&](const httplib::Response& response) {
-            ++(response.status == 503 ? refused : heard);
-            return true;
-          },
-          [](const char*, size_t) { return true; });
-    });
-  for (int wait = 0; wait < 1000 && refused + heard < 12; ++wait)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(heard, 8);
-  EXPECT_EQ(refused, 4);
-  const auto page = client_.Get("/");
-  ASSERT_TRUE(page);
-  EXPECT_EQ(page->status, 200);
-  const auto begin = std::chrono::steady_clock::now();
+// What happened between the document and the first question for changes is not lost.
+TEST_F(Serving, PagesAreToldWhatChanges) {
+  const int64_t known = last_change();
+  const std::string changes = text("/changes?after=", known);
+  EXPECT_EQ(json(changes), Json({{"change", known}, {"runs", Json::array()}}));
+  make_a_ranking();
+  ASSERT_TRUE(comes_true([&] { return last_change() != known; }));
+  const Json news = json(changes);
+  EXPECT_EQ(news["change"], last_change());
+  ASSERT_EQ(news["runs"].size(), 1);
+  EXPECT_EQ(news["runs"][0]["place"], 0);
+  EXPECT_EQ(news["runs"][0]["made"].get<std::string>().size(), std::string("2026-01-01 00:00:00").size());
+  EXPECT_EQ(news["runs"][0]["run"]["kind"], "ranking");
+  EXPECT_EQ(news["runs"][0]["run"], json("/document.json")["runs"][0]);
+}
+
+TEST_F(Serving, SeveralRunsAreOneDocumentAndOnlyChangedOnesAreChanges) {
+  const TemporaryFolder first, second;
+  const RunWatch watch({first.path(), second.path(), folder_.path()}, "1.2.3");
+  const auto joined = [](const SharedText& parts) {
+    std::string whole;
+    for (const auto& part : parts) whole += *part;
+    return Json::parse(whole);
+  };
+  const Json before = joined(watch.document());
+  ASSERT_EQ(before["runs"].size(), 3);
+  EXPECT_EQ(before["version"], "1.2.3");
+  make_a_ranking();
+  ASSERT_TRUE(comes_true([&] { return joined(watch.document())["runs"][2]["kind"] == "ranking"; }));
+  const Json news = joined(*watch.changes_after(before["change"]));
+  ASSERT_EQ(news["runs"].size(), 1);
+  EXPECT_EQ(news["runs"][0]["place"], 2);
+  std::ofstream(first / "ranking.json") << R"({"models": [], "percents": [], "proxies": []})";
+  ASSERT_TRUE(comes_true([&] { return joined(*watch.changes_after(before["change"]))["runs"].size() == 2; }));
+}
+
+// A page that an earlier server, or none, told what it knows.
+TEST_F(Serving, WhatIsNotKnownHereIsNotAnswered) {
+  const int64_t known = last_change();
+  for (const std::string& after : {std::string("?after=0"), std::string("?after=-1"), std::string("?after=x"),
+                                   std::string(), std::string("?after=99999999999999999999999"),
+                                   text("?after=", known - 1), text("?after=", known + 1)})
+    EXPECT_EQ(get("/changes" + after).status, 410) << after;
+  std::this_thread::sleep_for(2ms);
   server_ = Server({folder_.path()}, "1.2.3", 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(3));
-  for (std::thread& thread : pages) thread.join();
+  EXPECT_EQ(get(text("/changes?after=", known)).status, 410);
+  EXPECT_GT(last_change(), known);
 }
 
-// A byte now and then, on more connections than there are threads: a request has a time in all.
-TEST_F(Serving, DawdlersKeepNobodyWaitingForLong) {
-  std::vector<int> dawdlers;
-  for (int i = 0; i < 12; ++i) dawdlers.push_back(connected());
-  std::atomic<bool> done = false;
-  std::thread dawdling([&] {
-    for (; !done; std::this_thread::sleep_for(std::chrono::milliseconds(200)))
-      for (const int dawdler : dawdlers) send(dawdler, "G", 1, MSG_NOSIGNAL);
-  });
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  client_.set_read_timeout(20);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto page = client_.Get("/");
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
-  EXPECT_TRUE(page);
-  done = true;
-  dawdling.join();
-  for (const int dawdler : dawdlers) close(dawdler);
+TEST_F(Serving, TheDocumentIsMadeOnceForAllWhoAsk) {
+  const TemporaryFolder other;
+  const RunWatch watch({folder_.path(), other.path()}, "1.2.3");
+  const SharedText first = watch.document();
+  EXPECT_EQ(watch.document(), first);
+  make_a_ranking();
+  ASSERT_TRUE(comes_true([&] { return watch.document() != first; }));
+  const SharedText second = watch.document();
+  EXPECT_NE(second[1], first[1]);
+  EXPECT_EQ(second[3], first[3]) << "what has not changed is not made again";
 }
 
-// One that says nothing at all is not waited for, though its time is not over.
 TEST_F(Serving, TheEndEndsEveryConnection) {
-  const int silent = connected();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const Socket silent(server_.port()), begun(server_.port());
+  begun.send("GET / HT");
+  std::this_thread::sleep_for(100ms);
   const auto begin = std::chrono::steady_clock::now();
   server_ = Server({folder_.path()}, "1.2.3", 0);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(1500));
-  close(silent);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1500ms);
+  EXPECT_TRUE(silent.ended());
+  EXPECT_TRUE(begun.ended());
 }
 
 TEST_F(Serving, APortThatIsTakenIsTold) {
@@ -214,6 +196,59 @@ TEST_F(Serving, APortThatIsTakenIsTold) {
     EXPECT_NE(std::string(error.what()).find("cannot be opened; give another with --port"),
               std::string::npos);
   }
+}
+
+// A server that begins where one has ended: its connections are not gone yet.
+TEST_F(Serving, APortThatWasLeftCanBeTaken) {
+  const Socket page(server_.port());
+  page.send(test::request_text("GET", "/document.json", {{"Host", own_name()}}));
+  EXPECT_EQ(test::reply_on(page).status, 200);
+  const int port = server_.port();
+  server_ = Server({folder_.path()}, "1.2.3", 0);
+  EXPECT_NO_THROW(server_ = Server({folder_.path()}, "1.2.3", port));
+}
+
+TEST(HttpServer, AHandlerThatFailsIsAnAnswer) {
+  const HttpServer server(0, {}, [](const HttpRequest& request) -> HttpAnswer {
+    if (request.path == "/fails") throw std::bad_alloc();
+    return {200, "text/plain", {}};
+  });
+  EXPECT_EQ(test::ask(server.port(), "GET", "/fails").status, 500);
+  const HttpReply empty = test::ask(server.port(), "GET", "/");
+  EXPECT_EQ(empty.status, 200);
+  EXPECT_EQ(empty.body, "");
+}
+
+// Also one that says something all the time.
+TEST(HttpServer, ARequestHasSoMuchTimeInAll) {
+  const HttpServer server(
+      0, {}, [](const HttpRequest&) -> HttpAnswer { return {}; }, 400ms);
+  const std::string request = test::request_text("GET", "/", {{"Host", "x"}});
+  const Socket silent(server.port()), dawdler(server.port()), page(server.port());
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 30 && !dawdler.ended(); ++i, std::this_thread::sleep_for(20ms)) {
+    dawdler.send("G");
+    page.send(request);
+    EXPECT_EQ(test::reply_on(page).status, 200) << "it asks again in time";
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 400ms);
+  EXPECT_TRUE(dawdler.ended());
+  EXPECT_TRUE(silent.ended());
+  EXPECT_TRUE(comes_true([&] { return page.ended(); }));
+}
+
+TEST(HttpServer, ABodyOfManyParts) {
+  std::string whole;
+  const auto parts = std::make_shared<std::vector<std::string>>();
+  for (size_t size : {1, 0, 16 << 10, 100000, 3, 0})
+    whole += parts->emplace_back(size, static_cast<char>('a' + parts->size()));
+  const HttpServer server(0, {}, [&](const HttpRequest&) {
+    HttpAnswer answer;
+    for (const std::string& part : *parts) answer.body.push_back({part, parts});
+    return answer;
+  });
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(test::ask(server.port(), "GET", "/").body == whole);
+  EXPECT_TRUE(comes_true([&] { return parts.use_count() == 1; })) << "what was sent is not kept";
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ inline bool contains(const Outcome& outcome, const std::string& part) {
 // The program at work while the test goes on.
 class Child {
  public:
-  Child(const std::string& arguments, const std::string& log)
-      : line_("exec " HEED_PROGRAM " " + arguments + " > " + log + " 2>&1"), pid_(fork()) {
+  // `before` is for the shell that becomes the program.
+  Child(const std::string& arguments, const std::string& log, const std::string& before = "")
+      : line_(before + "\nexec " HEED_PROGRAM " " + arguments + " > " + log + " 2>&1"), pid_(fork()) {
     if (pid_ != 0) return;
     execl("/bin/sh", "sh", "-c", line_.c_str(), nullptr);
     _exit(127);

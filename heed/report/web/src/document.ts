@@ -4,7 +4,7 @@
 export interface HeedDocument {
   version: string; // of heed
   made: string; // UTC, "2026-11-16 12:30:00"
-  change?: number; // of a live document: the last change in it; later changes come as events
+  change?: number; // of a live document: the number of the last change in it, after which the next ones are asked for
   letters: Letter[]; // heed's table of blocks
   runs: Run[];
 }
@@ -271,9 +271,12 @@ export interface DeviceProfile {
   }[];
 }
 
-// `heed serve` sends this for each run that has changed, as the data of a server-sent event named "run".
-export interface RunEvent {
-  place: number; // index in `runs`
-  made: string; // as in the document
-  run: Run;
+// What `heed serve` answers to a page that knows the document as it was after an earlier change.
+export interface Changes {
+  change: number; // the last one
+  runs: {
+    place: number; // index in the document's `runs`
+    made: string; // as in the document
+    run: Run;
+  }[]; // as they are now; those that did not change are left out
 }

@@ -1,8 +1,8 @@
-// Loads the document: from the page itself, or from the server of the page, which then sends every run that
-// changes.
+// Loads the document: from the page itself, or from the server of the page, which is then asked every second for
+// what has changed. A connection that waits for news would be one of the six that a browser has for all its tabs.
 
 import { useEffect, useState } from "preact/hooks";
-import type { HeedDocument, RunEvent } from "./document.ts";
+import type { Changes, HeedDocument } from "./document.ts";
 
 export type Connection = "none" | "live" | "lost";
 
@@ -12,58 +12,64 @@ export interface Loaded {
   problem: string; // why there is no document; "" while it is loading
 }
 
-const retry_ms = 2000;
+const pause_ms = 1000;
 
 function embedded(): HeedDocument | null {
   return JSON.parse(document.getElementById("document")?.textContent ?? "null") as HeedDocument | null;
 }
 
-export function with_run(before: HeedDocument, event: RunEvent): HeedDocument {
+function with_changes(before: HeedDocument, changes: Changes): HeedDocument {
+  if (changes.runs.length === 0) return before;
   const runs = before.runs.slice();
-  runs[Math.min(event.place, runs.length)] = event.run;
-  return { ...before, made: event.made, runs };
+  let made = before.made;
+  for (const changed of changes.runs) {
+    runs[changed.place] = changed.run;
+    if (changed.made > made) made = changed.made;
+  }
+  return { ...before, made, runs, change: changes.change };
 }
 
 function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Calls `change` with everything known so far. Returns a function that stops it.
-function follow(change: (update: (before: Loaded) => Loaded) => void): () => void {
-  let source: EventSource | null = null;
-  let timer = 0;
-  const lose = (problem: string) => {
-    source?.close();
-    change((before) => ({ ...before, connection: "lost", problem }));
-    clearTimeout(timer);
-    timer = window.setTimeout(connect, retry_ms);
-  };
-  const listen = (after: number) => {
-    source = new EventSource(`events?after=${after}`);
-    source.addEventListener("run", (message: MessageEvent<string>) => {
-      const event = JSON.parse(message.data) as RunEvent;
-      change((before) => (before.document ? { ...before, document: with_run(before.document, event) } : before));
-    });
-    source.onopen = () => change((before) => ({ ...before, connection: "live", problem: "" }));
-    // A new connection starts with a new document.
-    source.onerror = () => lose("the server does not answer");
-  };
-  const connect = async () => {
-    try {
-      const answer = await fetch("document.json", { cache: "no-store" });
-      if (!answer.ok) throw new Error(`document.json: the server answered ${answer.status}`);
-      const fetched = (await answer.json()) as HeedDocument;
-      change((before) => ({ ...before, document: fetched }));
-      listen(fetched.change ?? 0);
-    } catch (error) {
-      lose(reason(error));
+// A tab that nobody looks at asks nothing.
+function pause(): Promise<unknown> {
+  return new Promise((done) => {
+    if (document.hidden) document.addEventListener("visibilitychange", done, { once: true });
+    else setTimeout(done, pause_ms);
+  });
+}
+
+// The document now, given the one before. A server that was started anew answers "gone" to what an earlier one has
+// told, and is asked for all.
+async function now(before: HeedDocument | null): Promise<HeedDocument> {
+  const wanted = before ? `changes?after=${before.change}` : "document.json";
+  const answer = await fetch(wanted, { cache: "no-store" });
+  if (before && answer.status === 410) return now(null);
+  if (!answer.ok) throw new Error(`${wanted}: the server answered ${answer.status}`);
+  return before ? with_changes(before, (await answer.json()) as Changes) : ((await answer.json()) as HeedDocument);
+}
+
+// Calls `change` with all that is known each time when that is something else. Returns a function that stops it.
+function follow(change: (loaded: Loaded) => void): () => void {
+  let stopped = false;
+  const ask = async () => {
+    let loaded: Loaded = { document: null, connection: "none", problem: "" };
+    for (; !stopped; await pause()) {
+      let next: Loaded;
+      try {
+        next = { document: await now(loaded.document), connection: "live", problem: "" };
+      } catch (error) {
+        next = { ...loaded, connection: "lost", problem: reason(error) };
+      }
+      const same = next.document === loaded.document && next.connection === loaded.connection && next.problem === loaded.problem;
+      loaded = next;
+      if (!same && !stopped) change(loaded);
     }
   };
-  void connect();
-  return () => {
-    clearTimeout(timer);
-    source?.close();
-  };
+  void ask();
+  return () => (stopped = true);
 }
 
 export function useDocument(): Loaded {
