@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <map>
 
+#include "heed/base/files.h"
 #include "heed/model/model.h"
 #include "heed/report/views.h"
 #include "heed/report/worth_json.h"
+#include "heed/search/model_table.h"
 #include "heed/search/worth/law_file.h"
+#include "heed/search/worth/law_table.h"
 #include "heed/spec/space_definition.h"
 #include "heed/store/json_file.h"
 
@@ -30,19 +33,38 @@ std::vector<SampleModel> sample_of(const Json& stored) {
   return sample;
 }
 
+Json model_json(const std::string& name, const spec::ModelSpec& spec, const Json& predicted,
+                const Json& moments) {
+  return {{"name", name},
+          {"arch", spec.arch},
+          {"width", spec.width},
+          {"vocabulary", spec.embedding.vocabulary},
+          {"parameters", model::count_parameters(spec).total},
+          {"predicted", predicted},
+          {"measured", moments.back().at("bits_per_byte")},
+          {"moments", moments_json(moments)}};
+}
+
 Json models_json(const Json& stored, const std::vector<SampleModel>& sample) {
   Json models = Json::array();
   for (size_t i = 0; i < sample.size(); ++i) {
     const Json& model = stored.at("models").at(i);
-    const spec::ModelSpec& spec = sample[i].spec;
-    models.push_back({{"name", sample[i].name},
-                      {"arch", spec.arch},
-                      {"width", spec.width},
-                      {"vocabulary", spec.embedding.vocabulary},
-                      {"parameters", model::count_parameters(spec).total},
-                      {"predicted", model.at("predicted")},
-                      {"measured", sample[i].bits_per_byte},
-                      {"moments", moments_json(model.at("moments"))}});
+    models.push_back(model_json(sample[i].name, sample[i].spec, model.at("predicted"), model.at("moments")));
+  }
+  return models;
+}
+
+// Those that are trained so far, before there is a law.
+Json models_so_far(const fs::path& table) {
+  const MappedFile file(table);
+  const Csv csv(file.text(), table.string());
+  Json models = Json::array(), moments = Json::array();
+  for (size_t row = 0; row < csv.rows(); ++row) {
+    moments.push_back(
+        {{"tokens", csv.number(row, "tokens")}, {"bits_per_byte", csv.number(row, "bits_per_byte")}});
+    if (csv.integer(row, "last") == 0) continue;
+    models.push_back(model_json(csv.at(row, "model"), search::model_in_row(csv, row), Json(), moments));
+    moments.clear();
   }
   return models;
 }
@@ -87,7 +109,11 @@ RunView read(const fs::path& run) {
                {"ranking", Json()},
                {"state", state_of(run, done)}};
   view.try_to([&] { view.json["text"] = text_of(run); });
-  if (!done) return view;
+  if (!done) {
+    const fs::path table = run / search::kLawTable;
+    if (fs::exists(table)) view.try_to([&] { view.json["models"] = models_so_far(table); });
+    return view;
+  }
   view.try_to([&] {
     const Json stored = store::read_json_object(run / search::kLawFile);
     const std::vector<SampleModel> sample = sample_of(stored);

@@ -222,9 +222,22 @@ test("a search by worth shows predicted and measured losses, and what one more b
   await close(page);
 });
 
-test("a live worth run says that it is running", async () => {
+test("a live worth run shows each model when it is trained", async () => {
   rmSync(at("valuing"), { recursive: true, force: true });
-  const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 5000000, "--budget", "10h", "-o", at("valuing"));
+  const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 50000, "--budget", "10h", "--threads", 1, "-o", at("valuing"));
+  while (!existsSync(at("valuing/m001/config.json"))) await new Promise((done) => setTimeout(done, 20));
+  const server = await serve("valuing");
+  const page = await open(server.address);
+  await by(page, "worth-curves").waitFor();
+  assert.match(await by(page, "run-head").innerText(), /still running/);
+  await page.getByText(/[1-9]\d? of 12 models of the space/).waitFor();
+  assert.equal(await by(page, "worth-predictions").count(), 0);
+  await interrupt(worth);
+  await page.getByText("stopped before its end").waitFor();
+  await close(page);
+  assert.equal(await server.stop(), 0);
+});
+  const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 20000, "--budget", "10h", "--threads", 1, "-o", at("valuing"));
   while (!existsSync(at("valuing/m001/config.json"))) await new Promise((done) => setTimeout(done, 20));
   const server = await serve("valuing");
   const page = await open(server.address);

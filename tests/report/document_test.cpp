@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 
+#include "heed/base/csv.h"
 #include "heed/base/files.h"
 #include "heed/base/toml.h"
 #include "heed/measure/device_profile.h"
@@ -391,6 +392,15 @@ TEST_F(Documents, AWorthRunShowsItsModelsAndWhatOneMoreBlockGains) {
     EXPECT_EQ(json["text"], "book.txt");
     EXPECT_EQ(json["models"], Json::array());
     EXPECT_EQ(json["problems"], Json::array());
+    // What is trained is shown before there is a law.
+    const std::string spec = csv_cell(to_json(space.model_of(space.candidate_of("16/0/1/256 r/4"))).dump());
+    std::ofstream(run / "models.csv") << "text,model,tokens,bits_per_byte,last,seconds,spec\n"
+                                      << "t,m001,320,5,0,1," << spec << "\nt,m001,640,3,1,1," << spec << "\n";
+    const Json trained = read_run(run)["models"];
+    ASSERT_EQ(trained.size(), 1u);
+    EXPECT_EQ(trained[0]["measured"], 3);
+    EXPECT_EQ(trained[0]["predicted"], Json());
+    EXPECT_EQ(trained[0]["moments"], Json({{"tokens", {320, 640}}, {"bits_per_byte", {5, 3}}}));
   }
   Json models = Json::array();
   for (const auto& [name, key, bits] : {std::tuple{"m001", "16/0/1/256 r/4", 3.0},

@@ -10,6 +10,8 @@
 
 namespace heed::search {
 
+inline constexpr const char* kLawTable = "models.csv";
+
 // `text` names what the models were trained on.
 std::string law_table(const std::vector<ShortTraining>& models, const std::string& text);
 

@@ -46,8 +46,9 @@ void read_metrics(const fs::path& folder, ShortTraining& model) {
 class ShortTrainings {
  public:
   ShortTrainings(std::vector<ShortTraining>& models, const fs::path& data, const fs::path& folder,
-                 const Json& record, const std::function<bool(const ShortTraining&)>& wants)
-      : models_(models), data_(data), folder_(folder), record_(record), wants_(wants) {
+                 const Json& record, const std::function<bool(const ShortTraining&)>& wants,
+                 const std::function<void()>& finished)
+      : models_(models), data_(data), folder_(folder), record_(record), wants_(wants), finished_(finished) {
     for (const ShortTraining& model : models) {
       work_ += model.work;
       const std::string vocabulary = vocabulary_of(model.recipe);
@@ -165,6 +166,7 @@ class ShortTrainings {
     }
     const std::scoped_lock lock(mutex_);
     model = std::move(trained);
+    if (finished_) finished_();
   }
 
   void add_work(double work) {
@@ -193,6 +195,7 @@ class ShortTrainings {
   const fs::path &data_, &folder_;
   const Json& record_;
   const std::function<bool(const ShortTraining&)>& wants_;
+  const std::function<void()>& finished_;
   std::map<std::string, train::SharedText> shared_;  // by vocabulary
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -267,8 +270,8 @@ spec::TrainingSpec for_tokens(spec::TrainingSpec training, int64_t tokens) {
 
 void train_shortly(std::vector<ShortTraining>& models, const fs::path& data, const fs::path& folder,
                    const Json& record, const std::function<bool(const ShortTraining& next)>& wants,
-                   ShortTrainingObserver& observer) {
-  ShortTrainings(models, data, folder, record, wants).run(observer);
+                   ShortTrainingObserver& observer, const std::function<void()>& finished) {
+  ShortTrainings(models, data, folder, record, wants, finished).run(observer);
 }
 
 }  // namespace heed::search

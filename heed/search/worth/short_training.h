@@ -63,10 +63,11 @@ class ShortTrainingObserver : public train::ResumableObserver {
 
 // Trains every model in a folder of its name in `folder`, and fills in its moments and seconds. Tokens of the
 // text and vocabularies are shared by all. `wants` says before each whether it is still wanted, given those
-// done; what is not is left without moments. Throws an interrupted Error when stopped.
+// done; what is not is left without moments. `finished` is called after each that was trained, with no other
+// call meanwhile. Throws an interrupted Error when stopped.
 void train_shortly(std::vector<ShortTraining>& models, const std::filesystem::path& data,
                    const std::filesystem::path& folder, const Json& record,
                    const std::function<bool(const ShortTraining& next)>& wants,
-                   ShortTrainingObserver& observer);
+                   ShortTrainingObserver& observer, const std::function<void()>& finished = {});
 
 }  // namespace heed::search

@@ -66,7 +66,7 @@ class WorthRun {
         [&] { return !result_.models.empty() && fs::exists(folder_of(result_.models[0])); });
     train_shortly(
         result_.models, request_.data, request_.folder, request_.record,
-        [&](const ShortTraining& next) { return is_affordable(next); }, observer_);
+        [&](const ShortTraining& next) { return is_affordable(next); }, observer_, [&] { write_table(); });
     fit();
     return std::move(result_);
   }
@@ -146,12 +146,17 @@ class WorthRun {
       throw usage_error("worth: ", points.size(), " models were trained in ", format_seconds(request_.budget),
                         ", and a law needs ", kLeastModels, "; give a longer --budget or fewer --tokens");
     folder_.check_in_place();
-    write_file(request_.folder / "models.csv", law_table(result_.models, request_.data.filename().string()));
+    write_table();
     const Law prior = prior_of(request_.space);
     result_.law = fit_law(points, prior);
     result_.quality = judge_law(points, prior);
     write_ranking();
     store::write_json_object(request_.folder / kLawFile, to_json(result_));
+  }
+
+  // The models that are trained so far.
+  void write_table() const {
+    write_file(request_.folder / kLawTable, law_table(result_.models, request_.data.filename().string()));
   }
 
   // How well the law ranks the models, and scores that need no training, for the report.

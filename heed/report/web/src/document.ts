@@ -178,10 +178,13 @@ export interface WorthModel {
   width: number;
   vocabulary: number;
   parameters: number;
-  predicted: number; // bits per byte, by a law fitted to the other models
+  predicted: number | null; // bits per byte, by a law fitted to the other models; null until there is one
   measured: number;
   moments: Moments;
 }
+
+// One that the law has been asked about.
+export type ValuedModel = WorthModel & { predicted: number };
 
 export interface SupernetRun extends AnyRun {
   kind: "supernet";

@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { Chart, type ECElementEvent, grid, type Option, tooltip_text, x_axis, y_axis } from "../../chart.tsx";
-import type { WorthModel } from "../../document.ts";
+import type { ValuedModel } from "../../document.ts";
 import { bits, count, plain } from "../../format.ts";
 import { type Group, group_legend } from "../../learning_curves.tsx";
 import { Legend } from "../../parts.tsx";
@@ -12,7 +12,7 @@ import { kinds_in } from "./groups.ts";
 // Beyond this many times the law's error a model has its name beside it.
 const far_off = 2;
 
-export function Predictions({ models, error, groups }: { models: WorthModel[]; error: number; groups: Group[] }) {
+export function Predictions({ models, error, groups }: { models: ValuedModel[]; error: number; groups: Group[] }) {
   const colours = useColours();
   const option = useMemo((): Option => {
     const range = range_of(models, error);
@@ -58,14 +58,14 @@ export function Predictions({ models, error, groups }: { models: WorthModel[]; e
 }
 
 // Both axes alike, with the band around every point in sight.
-function range_of(models: WorthModel[], error: number): { low: number; high: number } {
+function range_of(models: ValuedModel[], error: number): { low: number; high: number } {
   const values = models.flatMap((model) => [model.predicted, model.measured]);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const margin = Math.max(error, 0.05 * (high - low), 0.01);
   return { low: low - margin, high: high + margin };
 }
 
-function lines_of(model: WorthModel): string[] {
+function lines_of(model: ValuedModel): string[] {
   return [
     `${model.name}: ${model.arch}, width ${model.width}`,
     `${count(model.parameters)} parameters, vocabulary ${model.vocabulary}`,

@@ -1,7 +1,7 @@
 // What blocks are worth: how well the law predicts, how its models learned, and what one more block gains.
 
 import { useMemo } from "preact/hooks";
-import type { WorthModel, WorthRun } from "../../document.ts";
+import type { ValuedModel, WorthModel, WorthRun } from "../../document.ts";
 import { ExchangeRates } from "../../exchange_rates.tsx";
 import { bits, count, plain, signed_bits } from "../../format.ts";
 import { type Curve, type Group, LearningCurves } from "../../learning_curves.tsx";
@@ -15,7 +15,7 @@ export function WorthView({ runs }: { runs: WorthRun[] }) {
   if (run.models.length === 0) {
     return (
       <Nothing>
-        {run.begun} of {run.planned} models have been begun. The law and its models are shown here when all of them are trained.
+        {run.begun} of {run.planned} models have been begun. Each is shown here when it is trained, and the law when all of them are.
       </Nothing>
     );
   }
@@ -29,16 +29,18 @@ function Worth({ run }: { run: WorthRun }) {
   return (
     <>
       <p class="about">
-        {run.models.length} models of the space {run.space}, each trained on {count(run.tokens)} tokens{run.text && ` of ${run.text}`}. A law of what each block adds
-        predicts their loss. Colours and symbols tell which kinds of blocks a model has.
+        {run.models.length} {quality ? "" : `of ${run.planned} `}models of the space {run.space}, each trained on {count(run.tokens)} tokens{run.text && ` of ${run.text}`}. A law of what each block adds
+        {quality ? " predicts" : " will predict"} their loss. Colours and symbols tell which kinds of blocks a model has.
       </p>
       <div class="columns">
-        <Panel title="Predicted and measured loss" testid="worth-predictions-panel">
-          <p data-testid="worth-quality">
-            Each model is predicted by a law fitted to the others: {bits(quality?.error)} bits per byte off (root mean square, the band). Spearman's coefficient is {plain(quality?.spearman)}, {plain(quality?.spearman_best_fifth)} in the best fifth, and {plain(quality?.spearman_larger_half)} for the larger half predicted from the smaller.
-          </p>
-          <Predictions models={run.models} error={quality?.error ?? 0} groups={groups} />
-        </Panel>
+        {quality && (
+          <Panel title="Predicted and measured loss" testid="worth-predictions-panel">
+            <p data-testid="worth-quality">
+              Each model is predicted by a law fitted to the others: {bits(quality.error)} bits per byte off (root mean square, the band). Spearman's coefficient is {plain(quality.spearman)}, {plain(quality.spearman_best_fifth)} in the best fifth, and {plain(quality.spearman_larger_half)} for the larger half predicted from the smaller.
+            </p>
+            <Predictions models={run.models.filter((model): model is ValuedModel => model.predicted !== null)} error={quality.error ?? 0} groups={groups} />
+          </Panel>
+        )}
         <Panel title="Learning curves" testid="worth-curves-panel">
           <p>The loss of each model on the valid part of the text while it is trained.</p>
           <LearningCurves curves={curves} groups={groups} testid="worth-curves" />
@@ -75,7 +77,7 @@ const columns: Column<WorthModel>[] = [
   { title: "Parameters", number: true, cell: (model) => count(model.parameters) },
   { title: "Measured (bits per byte)", number: true, cell: (model) => bits(model.measured) },
   { title: "Predicted", number: true, cell: (model) => bits(model.predicted) },
-  { title: "Measured − predicted", number: true, cell: (model) => signed_bits(model.measured - model.predicted) },
+  { title: "Measured − predicted", number: true, cell: (model) => signed_bits(model.predicted === null ? null : model.measured - model.predicted) },
 ];
 
 function Sample({ models }: { models: WorthModel[] }) {
