@@ -237,17 +237,6 @@ test("a live worth run shows each model when it is trained", async () => {
   await close(page);
   assert.equal(await server.stop(), 0);
 });
-  const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 20000, "--budget", "10h", "--threads", 1, "-o", at("valuing"));
-  while (!existsSync(at("valuing/m001/config.json"))) await new Promise((done) => setTimeout(done, 20));
-  const server = await serve("valuing");
-  const page = await open(server.address);
-  await page.getByText(/\d of 12 models have been begun/).waitFor();
-  assert.match(await by(page, "run-head").innerText(), /still running/);
-  await interrupt(worth);
-  await page.getByText("stopped before its end").waitFor();
-  await close(page);
-  assert.equal(await server.stop(), 0);
-});
 
 test("the command is copied", async () => {
   const page = await open("all.html");
