@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "heed/cli/prompt.h"
 #include "heed/data/tokenizer.h"
@@ -33,8 +34,8 @@ class Predict : public Verb {
     const auto tokenizer = data::load_tokenizer(subject.folder->path());
     check_vocabulary(subject, *tokenizer);
     infer::Session session = session_of(subject, memory_, "predict");
-    if (prompt_.empty()) return answer_lines(session, subject, *tokenizer);
-    const Json answer = predict(session, subject, *tokenizer, prompt_text(prompt_, "", "predict"));
+    if (!prompt_) return answer_lines(session, subject, *tokenizer);
+    const Json answer = predict(session, subject, *tokenizer, prompt_text(*prompt_, "", "predict"));
     print(json_ ? dumped(answer) + "\n" : in_words(answer, "\n"));
   }
 
@@ -89,7 +90,8 @@ class Predict : public Verb {
       throw usage_error("predict: ", refused, " of ", lines, " lines have no answer; the first: ", reason);
   }
 
-  std::string name_, prompt_;
+  std::string name_;
+  std::optional<std::string> prompt_;
   int64_t count_ = 5, memory_ = 0;
   bool json_ = false;
 };
