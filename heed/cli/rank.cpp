@@ -66,8 +66,6 @@ class Rank : public Verb {
     validate(settings);
     const std::vector<search::Proxy> proxies = chosen();
     const auto rows = space_.empty() ? from_table() : trained(settings.data);
-    if (!names_.empty() && without_perplexity(rows) == static_cast<int64_t>(rows.size()))
-      throw usage_error("rank: ", table_, " has no perplexity (valid_ppl) to rank by");
     const auto wrong = search::mismatches(rows);
     const std::vector<search::Ranking> rankings = ranked(rows, proxies, settings);
     if (!out_.empty())
@@ -126,8 +124,14 @@ class Rank : public Verb {
                     }});
   }
 
+  void check_perplexity(const std::vector<search::TableRow>& rows) const {
+    if (!names_.empty() && without_perplexity(rows) == static_cast<int64_t>(rows.size()))
+      throw usage_error("rank: ", table_, " has no perplexity (valid_ppl) to rank by");
+  }
+
   std::vector<search::TableRow> from_table() {
     auto rows = search::read_model_table(table_, backbone_);
+    check_perplexity(rows);  // before the folder is bound to this table
     open_folder({{"table", std::filesystem::absolute(table_).lexically_normal().string()}});
     return rows;
   }

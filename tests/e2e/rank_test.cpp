@@ -46,6 +46,15 @@ TEST_F(Verbs, RankSaysHowScoresOrderModels) {
   EXPECT_EQ(difference["spearman_intervals"]["100"], Json({0, 0}));
 }
 
+// Nor is the folder bound to a table that cannot be ranked by.
+TEST_F(Verbs, RankLeavesTheFolderFreeForAnotherTable) {
+  const std::string bad = file("bad.csv", "n_layer,d_model,n_head,d_inner,n_token\n2,64,4,128,1000\n"),
+                    out = " --backbone gpt2 --proxy decoder_params -o " + path("ranked");
+  refuses("rank --table " + bad + out, 2, "has no perplexity");
+  const Outcome outcome = heed("rank --table " + file("t.csv", kTable) + out);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+}
+
 // Where the scores are as good as random, the interval says so; a second score that is right differs by more
 // than chance.
 TEST_F(Verbs, RankGivesIntervals) {
