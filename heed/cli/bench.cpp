@@ -266,9 +266,8 @@ class Bench : public Verb {
     for (const Candidate& c : candidates) {
       const int64_t wild = measure::outliers(c.samples.prompt) + measure::outliers(c.samples.step);
       if (wild > 0)
-        std::fprintf(stderr,
-                     "%s, %lld threads, length %lld: %lld of %zu runs took more than twice the median\n",
-                     c.subject->recipe.name.c_str(), static_cast<long long>(c.threads),
+        std::fprintf(stderr, "%s, %s, length %lld: %lld of %zu runs took more than twice the median\n",
+                     c.subject->recipe.name.c_str(), format_plural(c.threads, "thread").c_str(),
                      static_cast<long long>(c.length), static_cast<long long>(wild),
                      c.samples.prompt.size() + c.samples.step.size());
     }

@@ -127,10 +127,12 @@ class Eval : public Verb {
       return;
     }
     const bool bits = train::counts_bits(recipe.data);
-    std::printf("%s on the %s part: %s %.4f, %.4f nats per token, %s over %lld tokens\n", name_.c_str(),
-                part_.c_str(), bits ? "bpc" : "perplexity",
-                bits ? score.bits_per_token() : score.perplexity(), score.mean(),
-                format_bits_per_byte(score.mean(), counts, 4).c_str(), static_cast<long long>(score.tokens));
+    const std::string per_byte = format_bits_per_byte(score.mean(), counts, 4),
+                      over = text(" over ", score.tokens, " tokens");
+    std::printf("%s on the %s part: %s %.4f, %.4f nats per token%s\n", name_.c_str(), part_.c_str(),
+                bits ? "bpc" : "perplexity", bits ? score.bits_per_token() : score.perplexity(), score.mean(),
+                // The sentence on unknown words comes last.
+                (counts.unknown > 0 ? over + "; " + per_byte : ", " + per_byte + over).c_str());
     std::printf("  protocol: %s; %s tokens per second\n", train::describe(protocol).c_str(),
                 format_count(static_cast<double>(score.tokens) / seconds).c_str());
     if (!per_token_.empty()) std::printf("  the loss of each token: %s\n", per_token_.c_str());
