@@ -1,5 +1,7 @@
 #include "heed/cli/recipe_flags.h"
 
+#include <algorithm>
+
 #include "heed/data/readers.h"
 #include "heed/data/tokenizer.h"
 
@@ -17,7 +19,19 @@ void RecipeFlags::declare(Flags& flags) {
                 "NAME=VALUE");
 }
 
+bool RecipeFlags::sets(const std::string& setting) const {
+  return std::ranges::any_of(settings_,
+                             [&](const std::string& given) { return given.starts_with(setting + "="); });
+}
+
+bool RecipeFlags::changes() const {
+  return changes_vocabulary() || !reader_.empty() || unwrap_ || !settings_.empty();
+}
+
 spec::Recipe RecipeFlags::over(const spec::Recipe& recipe) const {
+  if (!tokenizer_.empty()) refuse_both("tokenizer");
+  if (vocabulary_) refuse_both("vocabulary");
+  if (!reader_.empty()) refuse_both("reader");
   spec::Recipe changed = with_settings(recipe, settings_);
   if (!tokenizer_.empty()) {
     changed.data.tokenizer = tokenizer_;
@@ -31,13 +45,22 @@ spec::Recipe RecipeFlags::over(const spec::Recipe& recipe) const {
   return changed;
 }
 
-spec::Recipe RecipeFlags::with_vocabulary(spec::Recipe recipe, const std::string& verb) const {
+void RecipeFlags::refuse_both(const std::string& flag, const std::string& part) const {
+  std::string field = flag;
+  std::ranges::replace(field, '-', '_');
+  if (sets(part + "." + field))
+    throw usage_error("--", flag, " and --set ", part, ".", field,
+                      " give the same setting; give one of them");
+}
+
+spec::Recipe RecipeFlags::with_vocabulary(spec::Recipe recipe, const std::string& verb,
+                                          const char* advice) const {
   if (!changes_vocabulary()) return recipe;
   const data::TokenizerEntry& tokenizer = data::tokenizers().find(recipe.data.tokenizer);
   const int64_t size = recipe.data.vocabulary > 0 ? recipe.data.vocabulary : tokenizer.usual_size;
   if (size == 0)
-    throw usage_error(verb, ": how large the vocabulary of ", tokenizer.name,
-                      " is, only the text tells; give --vocabulary, or the text with --data");
+    throw usage_error(verb, ": the size of a vocabulary of ", tokenizer.name, " depends on the text; give ",
+                      advice);
   recipe.model.embedding.vocabulary = size;
   return recipe;
 }

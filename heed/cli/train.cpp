@@ -146,13 +146,15 @@ class Train : public Verb {
       return;
     }
     if (result.finished && result.step == result.first) {
-      std::printf("was already trained: %s", format_plural(result.step, "step").c_str());
+      std::printf("already trained for %s", format_plural(result.step, "step").c_str());
     } else {
-      std::printf("%s %s in %s", result.finished ? "trained" : "stopped after",
-                  format_plural(result.step, "step").c_str(), format_seconds(result.seconds).c_str());
+      std::printf("%s %s%s in %s", result.finished ? "trained" : "stopped after",
+                  format_plural(result.step, "step").c_str(),
+                  result.first > 0 ? text(", the last ", result.step - result.first).c_str() : "",
+                  format_seconds(result.seconds).c_str());
     }
     if (result.best_step > 0)
-      std::printf("; best on the valid part: %s at step %lld", format_loss(result.best, bits).c_str(),
+      std::printf("; best validation score: %s at step %lld", format_loss(result.best, bits).c_str(),
                   static_cast<long long>(result.best_step));
     if (has_model()) {
       std::printf("; model in %s/model\n", out_.c_str());
@@ -166,15 +168,18 @@ class Train : public Verb {
   spec::Recipe recipe(const Subject* initial) const {
     std::vector<std::string> lengths;
     for (const std::string& field : training_.given()) {
+      recipe_flags_.refuse_both(flag_name(field), "training");
       if (field == "steps") lengths.push_back("--steps");
     }
+    if (recipe_flags_.sets("training.steps")) lengths.push_back("--set training.steps");
     if (max_steps_) lengths.push_back("--max-steps");
     if (more_steps_) lengths.push_back("--more-steps");
     if (tokens_) lengths.push_back("--tokens");
     if (epochs_) lengths.push_back("--epochs");
     if (more_steps_ && max_time_) lengths.push_back("--max-time");
     if (lengths.size() > 1)
-      throw usage_error("train: ", lengths[0], " and ", lengths[1], " both say how long; give one of them");
+      throw usage_error("train: ", lengths[0], " and ", lengths[1],
+                        " both set the length of the run; give one of them");
     if (epochs_ && !(*epochs_ > 0 && *epochs_ <= kMostEpochs))
       throw usage_error("train: --epochs is ", *epochs_, "; it must be above 0 and at most ", kMostEpochs);
     if (epochs_ && dry_run_)
@@ -200,7 +205,9 @@ class Train : public Verb {
 
   // The recipe as far as it is known before it is trained: with a text, the vocabulary that this has.
   spec::Recipe known_before(spec::Recipe recipe) const {
-    if (data_.empty() || !init_.empty()) return recipe_flags_.with_vocabulary(std::move(recipe), "train");
+    if (data_.empty() || !init_.empty())
+      return recipe_flags_.with_vocabulary(std::move(recipe), "train",
+                                           "--vocabulary, or the text with --data");
     recipe.model.embedding.vocabulary = train::open_tokens(recipe.data, data_, "", "").tokenizer->size();
     return recipe;
   }
