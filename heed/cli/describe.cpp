@@ -75,10 +75,10 @@ class Describe : public Verb {
     flags.positional("recipe", name_, "name of a recipe, a file, or the folder of a model", true);
     flags.alias("recipe", "m");
     flags.option("batch", batch_, "sequences");
-    flags.option("length", length_, "tokens per segment; the recipe's evaluation if not given");
-    flags.option("memory", memory_, "rows of memory; the recipe's evaluation if not given");
+    flags.option("length", length_, "tokens per segment; default: as in the recipe's evaluation");
+    flags.option("memory", memory_, "memory length; default: as in the recipe's evaluation");
     recipe_flags_.declare(flags);
-    flags.flag("graph", graph_, "list the graph instead: each node with its settings, values and types");
+    flags.flag("graph", graph_, "print the graph instead: each node with its settings, values and types");
     flags.flag("json", json_, "print JSON");
   }
 

@@ -25,11 +25,11 @@ class Eval : public Verb {
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of a model or of a run", true);
     flags.path("data", data_, "a text file or a folder of them");
-    flags.option("part", part_, "train, valid or test");
+    flags.option("part", part_, "part of the text to score: train, valid or test");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
-    flags.path("cache", cache_, "folder for the tokens of the text; a temporary one if not given");
-    flags.option("max-tokens", most_, "stop after this many tokens, 0 for all");
-    flags.path("per-token", per_token_, "new file for the loss of each token (docs/files.md)");
+    flags.path("cache", cache_, "folder that caches the tokenized text; default: a temporary one");
+    flags.option("max-tokens", most_, "score at most this many tokens; 0: all");
+    flags.path("per-token", per_token_, "write the loss of each token to this new file (docs/files.md)");
     flags.flag("json", json_, "print JSON");
     protocol_.declare(flags);
   }

@@ -12,10 +12,9 @@ void RecipeFlags::declare(Flags& flags) {
   flags.option("vocabulary", vocabulary_, "size of the vocabulary to learn");
   flags.option("reader", reader_, "how the text is split: " + data::readers().names());
   flags.flag("unwrap", unwrap_,
-             "join the lines of a paragraph: in a hard-wrapped book the likeliest next token would often be "
-             "a line end");
-  flags.options("set", settings_,
-                "any setting of the recipe, such as model.dropout=0.2; may be given several times",
+             "join the lines of each paragraph, for hard-wrapped books: otherwise the likeliest next token "
+             "is often a line end");
+  flags.options("set", settings_, "override any setting of the recipe, such as model.dropout=0.2; repeatable",
                 "NAME=VALUE");
 }
 

@@ -59,25 +59,24 @@ class Observer : public TerminalObserver<train::RunObserver> {
 class Train : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("recipe", name_, "name of a recipe or a file; that of --init if not given", false);
+    flags.positional("recipe", name_, "name of a recipe or a file; default: the recipe of the --init model",
+                     false);
     flags.path("data", data_, "a text file or a folder of them");
-    flags.path("o,out", out_, "folder of the run; the same command resumes where it stopped");
+    flags.path("o,out", out_, "folder of the run; rerun the same command to resume");
     flags.path("init", init_, "start from the weights of this model, with its vocabulary");
-    flags.option("max-steps", max_steps_, "updates to make; the same as --steps");
-    flags.option("more-steps", more_steps_, "of a run that has ended: train on for so many updates");
-    flags.option("tokens", tokens_,
-                 "train on this many tokens, such as 3M: steps follow from batch and length");
-    flags.option("epochs", epochs_,
-                 "pass over the training text this often: steps follow from its tokens, once it is open");
+    flags.option("max-steps", max_steps_, "number of steps; the same as --steps");
+    flags.option("more-steps", more_steps_, "train a finished run for this many more steps");
+    flags.option("tokens", tokens_, "number of training tokens, such as 3M, instead of --steps");
+    flags.option("epochs", epochs_, "number of passes over the training text, instead of --steps");
     flags.seconds("max-time", max_time_,
-                  "end within this time, such as 90s, 5m or 1h: the learning rate comes down in time");
+                  "time limit, such as 90s, 5m or 1h; the learning rate schedule is fitted to it");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     recipe_flags_.declare(flags);
     flags.option("save-dtype", save_dtype_,
-                 "type of the weights in the model folder: f32, f16 or bf16; checkpoints are always f32");
+                 "data type of the saved weights: f32, f16 or bf16; checkpoints are always f32");
     flags.option("samples", samples_,
-                 "tokens to write whenever the model is the best so far, into samples.jsonl; 0: none");
-    flags.flag("dry-run", dry_run_, "state parameters, memory and time, then stop");
+                 "tokens to generate, into samples.jsonl, whenever the validation score improves; 0: none");
+    flags.flag("dry-run", dry_run_, "print parameters, memory and estimated time, then exit");
     flags.flag("json", json_, "print JSON");
     training_.declare(flags);
   }
@@ -108,7 +107,7 @@ class Train : public Verb {
     if (samples_ > 0)
       request.sample = [this](const auto& model, const auto& tokens) { return sample(model, tokens); };
     if (!initial && !epochs_ && search::continue_finalist(name_, request.recipe, data_, out_))
-      std::fprintf(stderr, "the search has trained this model already; its training continues in %s\n",
+      std::fprintf(stderr, "the search has partly trained this model; its training continues in %s\n",
                    out_.c_str());
     const StopSignals signals;
     const bool bits = train::counts_bits(request.recipe.data);
@@ -285,7 +284,7 @@ class Train : public Verb {
 
 VerbEntry train_verb() {
   return entry<Train>(
-      "train", "Trains a model on a text; if it is interrupted, the same command resumes it.",
+      "train", "Trains a model on a text. Rerun the same command to resume an interrupted run.",
       {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
        "heed train found/pick --data book.txt -o run --max-time 1h",
        "heed train --init run --data letters.txt -o tuned --learning-rate 1e-4",

@@ -180,7 +180,8 @@ class Run {
     if (before == now) return;
     throw usage_error(request_.folder.string(), ": the run started from ",
                       before.is_null() ? "fresh weights" : before.dump(), ", not from ",
-                      now.is_null() ? "fresh weights" : now.dump(), "; say the same, or use another folder");
+                      now.is_null() ? "fresh weights" : now.dump(),
+                      "; give the same --init, or use another folder");
   }
 
   void note_changes() {

@@ -136,7 +136,7 @@ TEST_F(Verbs, DescribeRefuses) {
           "width 500 is not a multiple of heads 8; try 496 or 504");
   refuses("describe " + file("kind.json", R"({"model": {"width": "wide"}})"), 2, "cannot be \"wide\"");
   refuses("describe " + file("half.json", "{\"model\":\n  {\"width\": "), 2,
-          "not JSON from line 2, column 13");
+          "not JSON: syntax error at line 2, column 13");
   refuses("describe " + file("none.json", ""), 2, "not JSON");
   refuses("describe " + file("bytes.json", std::string("\0\xff", 2)), 2, "not JSON");
   std::filesystem::create_directories(path("empty"));

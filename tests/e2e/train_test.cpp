@@ -275,7 +275,7 @@ TEST_F(TrainVerb, GoesOnOnlyWithTheSameTokenizer) {
     changed.replace(changed.find(word), word.size(), heed::text('"', to, '"'));
   }
   file("run/tokenizer.json", changed);
-  refuses(words, 2, "its tokenizer.json is not the one that this run was begun with");
+  refuses(words, 2, "its tokenizer.json is not the one that this run was started with");
   file("run/tokenizer.json", before);
   EXPECT_EQ(heed(words).code, 0);
 }
@@ -283,9 +283,9 @@ TEST_F(TrainVerb, GoesOnOnlyWithTheSameTokenizer) {
 TEST_F(TrainVerb, KeepsToItsFolder) {
   ASSERT_EQ(heed(command("run")).code, 0);
   const std::string before = model("run"), config = content(path("run/config.json"));
-  refuses(command("run", "--batch 8"), 2, "'training.batch' is 4 there and 8 now");
+  refuses(command("run", "--batch 8"), 2, "'training.batch' was 4 and is 8 now");
   refuses("train " + tiny() + " -o " + path("run") + " --data " + file("other.txt", std::string(9000, 'x')),
-          2, "this run was begun with another text");
+          2, "this run was started with another text");
   EXPECT_EQ(model("run"), before);
   EXPECT_EQ(content(path("run/config.json")), config);
   file("mine/letter.txt", "dear reader");
