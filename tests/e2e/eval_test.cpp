@@ -48,6 +48,7 @@ TEST_F(Verbs, EvalReadsTheNewestCheckpoint) {
   }
   const std::string written = heed("generate " + run + " -p the -n 8 --seed 3").out;
   EXPECT_EQ(written, heed("generate " + path("model") + " -p the -n 8 --seed 3").out);
+  EXPECT_EQ(heed("predict " + run + " -p the").out, heed("predict " + path("model") + " -p the").out);
   EXPECT_TRUE(contains(heed("describe " + run), "self-attention"));
   EXPECT_EQ(heed("bench " + run + " --length 16 --seconds 0.01").code, 0);
   std::filesystem::remove_all(run + "/checkpoints");

@@ -65,7 +65,7 @@ TEST_F(Searching, ScoresModelsOnAText) {
   refuses(command("x", "--strategy random --samples 4 --proxy partial_training"), 2,
           "partial_training learns from a text; give one with --data PATH");
   refuses(command("y", "--proxy partial_training --data " + text()), 2,
-          "exact needs a proxy that follows from the sizes");
+          "exact needs a score computed from sizes alone");
 }
 
 TEST_F(Searching, ShowsTheScoreThatChoseAndHowFarItIs) {
@@ -330,7 +330,7 @@ TEST_F(Searching, Refuses) {
   refuses("search lts-tlx -o " + path("x"), 2, "did you mean 'lts-txl'?");
   refuses("search " + space(), 2, "give a folder with -o FOLDER");
   refuses(command("x", "--strategy exakt"), 2, "did you mean 'exact'?");
-  refuses(command("x", "--proxy flops"), 2, "exact needs a proxy that follows from the sizes");
+  refuses(command("x", "--proxy flops"), 2, "exact needs a score computed from sizes alone");
   refuses(command("x", "--max-latency fast"), 2, "a time such as");
   refuses(command("x", "--max-memory lots"), 2, "a size such as");
   refuses(command("x", "--keep 0"), 2, "it must be positive");
