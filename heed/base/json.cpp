@@ -30,12 +30,12 @@ void refuse_depth(std::string_view text) {
 
 Json parse_json(std::string_view text) {
   if (const size_t zero = text.find('\0'); zero != text.npos)
-    throw usage_error("not JSON from ", place_of(text, zero), " on: a zero byte");
+    throw usage_error("not JSON: a zero byte at ", place_of(text, zero));
   refuse_depth(text);
   try {
     return Json::parse(text.begin(), text.end());
   } catch (const Json::parse_error& error) {
-    throw usage_error("not JSON from ", place_of(text, std::max<size_t>(error.byte, 1) - 1), " on");
+    throw usage_error("not JSON: syntax error at ", place_of(text, std::max<size_t>(error.byte, 1) - 1));
   } catch (const Json::out_of_range& error) {
     // "[json.exception.out_of_range.406] number overflow parsing '1e999'" without its first word.
     const std::string what = error.what();

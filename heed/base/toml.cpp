@@ -47,7 +47,7 @@ Json parse_toml(std::string_view text, const std::string& what) {
   try {
     return to_json(toml::parse(text), what);
   } catch (const toml::parse_error& error) {
-    throw usage_error(what, ": not TOML from line ", error.source().begin.line, " on: ", error.description());
+    throw usage_error(what, ": not TOML: line ", error.source().begin.line, ": ", error.description());
   } catch (const Error& error) {
     throw usage_error(what, ": not TOML: ", error.what());
   }

@@ -168,21 +168,21 @@ class Bench : public Verb {
 
   void declare(Flags& flags) override {
     flags.positionals("model", names_, "names of recipes, files, or folders of models");
-    flags.option("length", length_, "tokens of the prompt, or of a sequence; several to try each: 64,192");
+    flags.option("length", length_, "tokens of the prompt, or of a sequence; a list tries each: 64,192");
     flags.seconds("seconds", pass_.seconds, "how long to measure each");
     flags.option("least", pass_.least, "minimum number of runs");
     flags.option("format", format_, "table, md, csv, json or jsonl");
     flags.flag("json", pass_.json, "the same as --format json");
     flags.flag("forward", forward_,
-               "time forward passes with all scores instead of a prompt and single tokens");
+               "time forward passes that score every token, instead of a prompt and single tokens");
     flags.flag("train", pass_.train, "time training steps instead");
-    flags.option("batch", pass_.sequences, "with --forward or --train: sequences");
-    flags.option("memory", pass_.memory, "with --forward or --train: rows of memory, all of them filled");
+    flags.option("batch", pass_.sequences, "with --forward or --train: batch size");
+    flags.option("memory", pass_.memory, "with --forward or --train: memory length, completely filled");
     flags.flag("recompute", pass_.recompute,
-               "with --forward: project keys and values of the memory again, as reference code does");
-    flags.option("dropout", pass_.dropout, "with --train: all rates of dropout; the recipe's if not given");
+               "with --forward: recompute keys and values of the memory, as reference code does");
+    flags.option("dropout", pass_.dropout, "with --train: sets every dropout rate; default: the recipe's");
     flags.option("optimizer", pass_.optimizer,
-                 "with --train: " + train::optimizers().names() + "; the recipe's if not given");
+                 "with --train: " + train::optimizers().names() + "; default: the recipe's");
     flags.flag("profile", pass_.profile, "with --forward or --train: time per kind of op");
   }
 
@@ -266,17 +266,17 @@ class Bench : public Verb {
     for (const Candidate& c : candidates) {
       const int64_t wild = measure::outliers(c.samples.prompt) + measure::outliers(c.samples.step);
       if (wild > 0)
-        std::fprintf(stderr,
-                     "%s, %lld threads, length %lld: %lld of %zu runs took more than twice the median\n",
-                     c.subject->recipe.name.c_str(), static_cast<long long>(c.threads),
+        std::fprintf(stderr, "%s, %s, length %lld: %lld of %zu runs took more than twice the median\n",
+                     c.subject->recipe.name.c_str(), format_plural(c.threads, "thread").c_str(),
                      static_cast<long long>(c.length), static_cast<long long>(wild),
                      c.samples.prompt.size() + c.samples.step.size());
     }
     busy = std::max(busy, measure::load_of_others());
     if (busy > 0.2)
-      std::fprintf(stderr,
-                   "other programs used %.1f cores: times are too long; measure again on a quiet machine\n",
-                   busy);
+      std::fprintf(
+          stderr,
+          "other programs used %.1f cores, so these times are too long; measure again on a quiet machine\n",
+          busy);
     const double now = measure::peak_flops_now();
     if (std::abs(now / peak - 1) > 0.15)
       std::fprintf(stderr,

@@ -152,8 +152,8 @@ const Registry<Shell>& shells() {
 class Completion : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("shell", shell_, "bash, fish or zsh; or recipe, space: the names that a script asks for",
-                     true);
+    flags.positional("shell", shell_,
+                     "bash, fish or zsh (recipe and space list the names that these scripts complete)", true);
   }
 
   bool computes() const override { return false; }  // packages are built anywhere

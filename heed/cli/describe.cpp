@@ -1,5 +1,6 @@
 #include "heed/cli/describe.h"
 
+#include <cctype>
 #include <cstdio>
 #include <map>
 
@@ -60,22 +61,31 @@ Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_
   return facts;
 }
 
+// What the recipe says about itself, with the size that the model has: that may have been changed.
+std::string about(const spec::Recipe& recipe, const Facts& facts) {
+  const size_t end = recipe.about.find(" parameters");
+  if (end == std::string::npos || !std::isdigit(static_cast<unsigned char>(recipe.about[0])))
+    return recipe.about;
+  return format_count(static_cast<double>(facts.parameters.total)) + recipe.about.substr(end);
+}
+
 class Describe : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("recipe", name_, "name of a recipe, a file, or the folder of a model", true);
     flags.alias("recipe", "m");
     flags.option("batch", batch_, "sequences");
-    flags.option("length", length_, "tokens per segment; the recipe's evaluation if not given");
-    flags.option("memory", memory_, "rows of memory; the recipe's evaluation if not given");
+    flags.option("length", length_, "tokens per segment; default: as in the recipe's evaluation");
+    flags.option("memory", memory_, "memory length; default: as in the recipe's evaluation");
     recipe_flags_.declare(flags);
-    flags.flag("graph", graph_, "list the graph instead: each node with its settings, values and types");
+    flags.flag("graph", graph_, "print the graph instead: each node with its settings, values and types");
     flags.flag("json", json_, "print JSON");
   }
 
   void run() override {
-    const spec::Recipe recipe =
-        recipe_flags_.with_vocabulary(recipe_flags_.over(load_subject(name_).recipe), "describe");
+    spec::Recipe recipe = recipe_flags_.with_vocabulary(recipe_flags_.over(load_subject(name_).recipe),
+                                                        "describe", "--vocabulary");
+    if (recipe_flags_.changes()) recipe.published.clear();  // they are of the recipe as it was
     const int64_t length = length_.value_or(recipe.evaluation.length);
     const int64_t memory = memory_.value_or(recipe.evaluation.memory);
     if (graph_) return describe_graph(recipe.model, batch_, length, memory, json_);
@@ -90,7 +100,7 @@ class Describe : public Verb {
     Json planned = to_json(facts.inference);
     planned["training"] = to_json(facts.update);
     const Json json = {{"name", recipe.name},
-                       {"about", recipe.about},
+                       {"about", about(recipe, facts)},
                        {"published", recipe.published},
                        {"arch", recipe.model.arch},
                        {"letters", recipe.model.letters()},
@@ -112,7 +122,8 @@ class Describe : public Verb {
 
   void print(const spec::Recipe& recipe, const Facts& facts, int64_t length, int64_t memory) const {
     const spec::ModelSpec& spec = recipe.model;
-    std::printf("%s%s%s\n", recipe.name.c_str(), recipe.about.empty() ? "" : ": ", recipe.about.c_str());
+    std::printf("%s%s%s\n", recipe.name.c_str(), recipe.about.empty() ? "" : ": ",
+                about(recipe, facts).c_str());
     for (const std::string& sentence : recipe.published) std::printf("  published: %s\n", sentence.c_str());
     draw(spec);
     const auto count = [](double value) { return format_count(value); };

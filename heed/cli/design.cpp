@@ -61,10 +61,10 @@ class Design : public Verb {
     std::string known;
     for (const Rule& rule : rules()) known += (known.empty() ? "" : "; ") + rule.name + ": " + rule.meaning;
     flags.positional("kind", rule_, known, true);
-    flags.option("layers", numbers_.layers, "par, sru++: total number of blocks");
-    flags.option("p", numbers_.p, "par: blocks per attention block, 5 if not given");
-    flags.option("rule", numbers_.reading, "par: strict (if not given) or published, the authors' rounding");
-    flags.option("pairs", numbers_.pairs, "sandwich: attention blocks, and as many feed-forward blocks");
+    flags.option("layers", numbers_.layers, "par, sru++: number of blocks");
+    flags.option("p", numbers_.p, "par: blocks per attention block; default: 5");
+    flags.option("rule", numbers_.reading, "par: strict (default) or published (the authors' rounding)");
+    flags.option("pairs", numbers_.pairs, "sandwich: number of attention blocks, and of feed-forward blocks");
     flags.option("k", numbers_.k, "sandwich: length of its two ends");
     flags.option("every", numbers_.every, "sru++: layers per attending layer, 0 for none");
   }

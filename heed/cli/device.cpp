@@ -18,12 +18,11 @@ namespace {
 class DeviceVerb : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("space", space_, "measure what this space needs; without one the profile is shown",
-                     false);
+    flags.positional("space", space_, "space to measure blocks for; without it, the profile is shown", false);
     declare_genes(flags, genes_);
-    flags.path("profile", profile_, "database of this device's profile; one per user if not given");
+    flags.path("profile", profile_, "database of this device's profile; default: one per user");
     flags.option("check", check_,
-                 "measure this many random models as a whole and compare with the sums of their pieces");
+                 "measure this many random models as a whole and compare each with the sum of its pieces");
     flags.flag("json", json_, "print JSON");
   }
 

@@ -25,11 +25,11 @@ class Eval : public Verb {
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of a model or of a run", true);
     flags.path("data", data_, "a text file or a folder of them");
-    flags.option("part", part_, "train, valid or test");
+    flags.option("part", part_, "part of the text to score: train, valid or test");
     flags.option("reader", reader_, "how the text is split: " + data::readers().names());
-    flags.path("cache", cache_, "folder for the tokens of the text; a temporary one if not given");
-    flags.option("max-tokens", most_, "stop after this many tokens, 0 for all");
-    flags.path("per-token", per_token_, "new file for the loss of each token (docs/files.md)");
+    flags.path("cache", cache_, "folder that caches the tokenized text; default: a temporary one");
+    flags.option("max-tokens", most_, "score at most this many tokens; 0: all");
+    flags.path("per-token", per_token_, "write the loss of each token to this new file (docs/files.md)");
     flags.flag("json", json_, "print JSON");
     protocol_.declare(flags);
   }
@@ -127,10 +127,12 @@ class Eval : public Verb {
       return;
     }
     const bool bits = train::counts_bits(recipe.data);
-    std::printf("%s on the %s part: %s %.4f, %.4f nats per token, %s over %lld tokens\n", name_.c_str(),
-                part_.c_str(), bits ? "bpc" : "perplexity",
-                bits ? score.bits_per_token() : score.perplexity(), score.mean(),
-                format_bits_per_byte(score.mean(), counts, 4).c_str(), static_cast<long long>(score.tokens));
+    const std::string per_byte = format_bits_per_byte(score.mean(), counts, 4),
+                      over = text(" over ", score.tokens, " tokens");
+    std::printf("%s on the %s part: %s %.4f, %.4f nats per token%s\n", name_.c_str(), part_.c_str(),
+                bits ? "bpc" : "perplexity", bits ? score.bits_per_token() : score.perplexity(), score.mean(),
+                // The sentence on unknown words comes last.
+                (counts.unknown > 0 ? over + "; " + per_byte : ", " + per_byte + over).c_str());
     std::printf("  protocol: %s; %s tokens per second\n", train::describe(protocol).c_str(),
                 format_count(static_cast<double>(score.tokens) / seconds).c_str());
     if (!per_token_.empty()) std::printf("  the loss of each token: %s\n", per_token_.c_str());

@@ -114,6 +114,10 @@ void Flags::option(const std::string& name, int64_t& value, const std::string& m
   add_value(name, "COUNT", value, meaning, parse_count);
 }
 
+void Flags::option(const std::string& name, std::optional<std::string>& value, const std::string& meaning) {
+  add_value(name, "TEXT", value, meaning, [](const std::string& word, const std::string&) { return word; });
+}
+
 void Flags::option(const std::string& name, std::optional<int64_t>& value, const std::string& meaning) {
   add_value(name, "COUNT", value, meaning, parse_count);
 }

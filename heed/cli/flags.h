@@ -50,6 +50,7 @@ class Flags {
   void option(const std::string& name, double& value, const std::string& meaning);
   void seconds(const std::string& name, double& value, const std::string& meaning);  // 500ms, 90s, 5m, 1h
   // Stay empty when not given, for settings without a default.
+  void option(const std::string& name, std::optional<std::string>& value, const std::string& meaning);
   void option(const std::string& name, std::optional<int64_t>& value, const std::string& meaning);
   void option(const std::string& name, std::optional<double>& value, const std::string& meaning);
   void seconds(const std::string& name, std::optional<double>& value, const std::string& meaning);

@@ -38,16 +38,17 @@ class Generate : public Verb {
  public:
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of a model or of a run", true);
-    flags.option("p,prompt", prompt_, "text to continue; - reads it from standard input");
-    flags.path("f,file", file_, "file with the text to continue; - is standard input");
-    flags.flag("i,interactive", interactive_,
-               "read lines from standard input; each continues the text so far, and the model answers");
+    flags.option("p,prompt", prompt_, "text to continue (the prompt); - reads it from standard input");
+    flags.path("f,file", file_, "read the prompt from this file; - is standard input");
+    flags.flag(
+        "i,interactive", interactive_,
+        "read lines from standard input: each is appended to the text so far, and the model continues it");
     flags.option("n,tokens", count_, "maximum number of tokens to generate");
     flags.alias("tokens", "n-predict");
-    flags.options("stop", stop_, "end before this text; may be given several times", "TEXT");
+    flags.options("stop", stop_, "stop before this string; repeatable", "TEXT");
     flags.option("memory", memory_, kMemoryMeaning);
     flags.alias("memory", "ctx-size");
-    flags.flag("ignore-end", ignore_end_, "continue after the token that ends a text");
+    flags.flag("ignore-end", ignore_end_, "do not stop at the end-of-text token");
     flags.flag("no-prompt", no_prompt_, "print only the new text");
     flags.flag("json", json_, "print JSON at the end: text, and each token with its log-probability");
     sampling_.declare(flags);
@@ -89,7 +90,7 @@ class Generate : public Verb {
                     {"peak_resident_bytes", peak_resident_bytes()}}));
     }
     print("\n");
-    std::fprintf(stderr, "tokens: %zu of the prompt in %s, %lld new at %.1f/s; %s of memory\n", given,
+    std::fprintf(stderr, "prompt: %zu tokens in %s; generated: %lld at %.1f tokens/s; memory: %s\n", given,
                  format_seconds(prompt_seconds).c_str(), static_cast<long long>(writer.written()),
                  static_cast<double>(writer.written()) / written.seconds,
                  format_bytes(process_memory(session, *tokenizer)).c_str());
@@ -107,9 +108,9 @@ class Generate : public Verb {
     if (count_ < 1) throw usage_error("generate: -n is ", count_, "; it must be at least 1");
     if (interactive_ && (prompt_ == "-" || file_ == "-"))
       throw usage_error(
-          "generate: --interactive reads standard input itself; give the prompt in another way");
-    if (interactive_ && json_)
-      throw usage_error("generate: --json is of one continuation, --interactive makes several");
+          "generate: --interactive reads standard input, so the prompt cannot come from there; give -p TEXT "
+          "or -f FILE");
+    if (interactive_ && json_) throw usage_error("generate: --json and --interactive cannot be combined");
   }
 
   // Up to the number of tokens, the end of the text, a stop string or a signal.

@@ -8,7 +8,7 @@ namespace heed::cli {
 inline void declare_genes(Flags& flags, std::string& genes) {
   flags.option(
       "genes", genes,
-      "values instead of the space's own, as its file would say: 'vocabulary = 256, width = [128, 256]'",
+      "override values of the space, in the syntax of its file: 'vocabulary = 256, width = [128, 256]'",
       "TOML");
 }
 

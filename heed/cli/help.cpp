@@ -40,18 +40,19 @@ std::string upper(std::string name) {
 const std::vector<const char*> kCustoms = {
     "Results go to standard output, everything else to standard error.",
     "Counts are written 5000, 300K or 2.5M; sizes 500K, 48MB, 48MiB or 2G; times 20ms, 90s, 5m or 1h.",
-    "K, M and G stand for thousands, B in counts for 1e9, KiB, MiB and GiB for powers of 1024.",
+    "K, M and G are powers of 1000, and B in counts is 1e9; KiB, MiB and GiB are powers of 1024.",
     "A size without a unit is in bytes, a time in seconds.",
-    "Flags may have underscores: --max_steps is --max-steps.",
+    "Underscores in flags are accepted: --max_steps is --max-steps.",
 };
 
 const std::vector<Explained> kExitCodes = {
     {"0", "done"},
     {"1", "failed: a file, the machine or its memory; the message says what to do"},
     {"2", "the command line, or a file written by hand, is wrong"},
-    {"3", "nothing fits the limits that were asked for"},
+    {"3", "nothing fits the limits"},
     {"130",
-     "interrupted; train, search, supernet, rank, worth and device have saved, and the same command resumes"},
+     "interrupted; train, search, supernet, rank, worth and device save first: rerun the same command to "
+     "resume"},
 };
 
 const std::vector<Explained> kVariables = {

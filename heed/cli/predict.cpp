@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "heed/cli/prompt.h"
 #include "heed/data/tokenizer.h"
@@ -19,9 +20,8 @@ class Predict : public Verb {
     flags.positional("model", name_, "folder of a model or of a run", true);
     flags.option(
         "p,prompt", prompt_,
-        "text whose next token is asked for; without one, each line of standard input is answered by "
-        "a line, every line for itself");
-    flags.option("k", count_, "how many tokens to show, the most likely first");
+        "prompt; without it, each line of standard input is a prompt of its own, answered with one line");
+    flags.option("k", count_, "number of tokens to show, the most likely first");
     flags.option("memory", memory_, kMemoryMeaning);
     flags.alias("memory", "ctx-size");
     flags.flag("json", json_, "print JSON, one line per answer");
@@ -30,11 +30,11 @@ class Predict : public Verb {
   void run() override {
     const Subject subject = load_trained(name_);
     if (count_ < 1) throw usage_error("predict: -k is ", count_, "; it must be at least 1");
-    const auto tokenizer = data::load_tokenizer(subject.folder->path());
+    const auto tokenizer = data::load_tokenizer(subject.folder->tokenizer_path());
     check_vocabulary(subject, *tokenizer);
     infer::Session session = session_of(subject, memory_, "predict");
-    if (prompt_.empty()) return answer_lines(session, subject, *tokenizer);
-    const Json answer = predict(session, subject, *tokenizer, prompt_text(prompt_, "", "predict"));
+    if (!prompt_) return answer_lines(session, subject, *tokenizer);
+    const Json answer = predict(session, subject, *tokenizer, prompt_text(*prompt_, "", "predict"));
     print(json_ ? dumped(answer) + "\n" : in_words(answer, "\n"));
   }
 
@@ -86,10 +86,11 @@ class Predict : public Verb {
       }
     }
     if (refused > 0)
-      throw usage_error("predict: ", refused, " of ", lines, " lines have no answer; the first: ", reason);
+      throw usage_error("predict: ", refused, " of ", lines, " lines could not be read; the first: ", reason);
   }
 
-  std::string name_, prompt_;
+  std::string name_;
+  std::optional<std::string> prompt_;
   int64_t count_ = 5, memory_ = 0;
   bool json_ = false;
 };

@@ -94,8 +94,8 @@ int64_t report_cut(const infer::Session& session, const Subject& subject, size_t
   const int64_t read = session.tokens_read(given);
   if (read < given)
     std::fprintf(stderr,
-                 "the prompt is cut: it has %lld tokens, the model %lld positions; only the last %lld tokens "
-                 "are read\n",
+                 "the prompt is cut: it has %lld tokens and the model %lld positions; only the last %lld "
+                 "tokens are used\n",
                  static_cast<long long>(given),
                  static_cast<long long>(subject.recipe.model.embedding.context),
                  static_cast<long long>(read));

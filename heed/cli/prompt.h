@@ -21,7 +21,7 @@ std::vector<int32_t> prompt_tokens(const data::Tokenizer& tokenizer, const std::
                                    const std::string& what);
 
 inline constexpr const char* kMemoryMeaning =
-    "tokens that attention sees before the current one, 0 for the model's own";
+    "number of previous tokens that attention can see; 0: the model's own";
 // `memory` as asked for with --memory. `prompt`: its tokens, if they are known; they are read at once unless
 // they are many.
 infer::Session session_of(const Subject& subject, int64_t memory, const std::string& what,

@@ -39,17 +39,18 @@ class Rank : public Verb {
     flags.path("table", table_, "CSV file of trained models, one per row");
     flags.option("space", space_, "instead of a table: train random models of this space");
     declare_genes(flags, genes_);
-    flags.option("models", models_, "with --space: how many, 20 if not given");
+    flags.option("models", models_, "with --space: number of models; default: 20");
     flags.path("o,out", out_,
-               "folder for ranking.json, the scores of models, and with --space the models; the same command "
-               "resumes");
-    flags.option("max-steps", steps_, "with --space: updates for each; the space's if not given");
-    flags.option("seed", seed_, "with --space: which models");
+               "folder for ranking.json, the scores and, with --space, the models; rerun the same command to "
+               "resume");
+    flags.option("max-steps", steps_, "with --space: training steps of each; default: the space's");
+    flags.option("seed", seed_, "with --space: seed of the random choice of models");
     flags.option("proxy", names_,
-                 "scores, separated by commas; those that follow from the sizes alone if not given: " +
+                 "comma-separated scores; default: those computed from sizes alone; one or more of " +
                      search::proxies().names());
     sample_.declare(flags);
-    flags.option("backbone", backbone_, "of rows that do not name one: " + spec::backbones().names());
+    flags.option("backbone", backbone_,
+                 "backbone of rows that do not name one: " + spec::backbones().names());
     flags.flag("json", json_, "print JSON");
   }
 
@@ -58,7 +59,8 @@ class Rank : public Verb {
       throw usage_error(
           "rank: give a table of trained models with --table FILE.csv, or train some with --space");
     if (space_.empty() && (models_ || steps_))
-      throw usage_error("rank: --models and --max-steps go with --space; the models of a table are trained");
+      throw usage_error(
+          "rank: --models and --max-steps need --space; the models of a table are trained already");
     if (!backbone_.empty()) spec::backbones().find(backbone_);
     if (!out_.empty() && std::filesystem::exists(out_) && !std::filesystem::is_directory(out_))
       throw usage_error("rank: ", out_, " is not a folder; give one with -o FOLDER");
@@ -66,8 +68,6 @@ class Rank : public Verb {
     validate(settings);
     const std::vector<search::Proxy> proxies = chosen();
     const auto rows = space_.empty() ? from_table() : trained(settings.data);
-    if (!names_.empty() && without_perplexity(rows) == static_cast<int64_t>(rows.size()))
-      throw usage_error("rank: ", table_, " has no perplexity (valid_ppl) to rank by");
     const auto wrong = search::mismatches(rows);
     const std::vector<search::Ranking> rankings = ranked(rows, proxies, settings);
     if (!out_.empty())
@@ -89,7 +89,8 @@ class Rank : public Verb {
     search::Sample sample(settings, folder / "cache", [&] {
       if (!out_.empty()) return observer.check_stop();
       if (observer.stop())
-        throw interrupted_error("interrupted; with -o FOLDER scores are kept, and the same command resumes");
+        throw interrupted_error(
+            "interrupted; with -o FOLDER scores are kept, and rerunning the same command resumes");
     });
     for (const search::Proxy& proxy : proxies) sample.check(proxy);
     search::ScoreLog log(folder);
@@ -106,12 +107,11 @@ class Rank : public Verb {
   static void warn(const std::vector<size_t>& models) {
     for (size_t i = models.size(); i-- > 0;) {
       if (models[i] == 0 || models[i] >= search::kFewModels) continue;
-      std::fprintf(
-          stderr,
-          "warning: coefficients up to the best %lld%% (%s) are of fewer than %zu models, and mostly "
-          "chance; go by the 95%% intervals, or train more models\n",
-          static_cast<long long>(search::kPercents[i]),
-          format_plural(static_cast<int64_t>(models[i]), "model").c_str(), search::kFewModels);
+      std::fprintf(stderr,
+                   "warning: coefficients up to the best %lld%% (%s) are computed from fewer than %zu models "
+                   "and mostly chance; look at the 95%% intervals, or train more models\n",
+                   static_cast<long long>(search::kPercents[i]),
+                   format_plural(static_cast<int64_t>(models[i]), "model").c_str(), search::kFewModels);
       return;
     }
   }
@@ -126,8 +126,14 @@ class Rank : public Verb {
                     }});
   }
 
+  void check_perplexity(const std::vector<search::TableRow>& rows) const {
+    if (!names_.empty() && without_perplexity(rows) == static_cast<int64_t>(rows.size()))
+      throw usage_error("rank: ", table_, " has no perplexity (valid_ppl) to rank by");
+  }
+
   std::vector<search::TableRow> from_table() {
     auto rows = search::read_model_table(table_, backbone_);
+    check_perplexity(rows);  // before the folder is bound to this table
     open_folder({{"table", std::filesystem::absolute(table_).lexically_normal().string()}});
     return rows;
   }
@@ -226,9 +232,9 @@ class Rank : public Verb {
     std::printf("%s: %zu models%s\n", (table_.empty() ? space_ : table_).c_str(), rows.size(),
                 missing ? text(", ", missing, " of them without a perplexity and left out").c_str() : "");
     if (wrong.empty()) {
-      std::printf("counted again: every stated size agrees\n");
+      std::printf("parameter counts: every size in the table agrees\n");
     } else {
-      std::printf("counted again: %zu stated sizes differ\n", wrong.size());
+      std::printf("parameter counts: %zu sizes in the table differ\n", wrong.size());
       for (size_t i = 0; i < std::min(wrong.size(), kShownMismatches); ++i)
         std::printf("  %s: %s is %lld, counted %lld\n", wrong[i].id.c_str(), wrong[i].column.c_str(),
                     static_cast<long long>(wrong[i].stated), static_cast<long long>(wrong[i].counted));

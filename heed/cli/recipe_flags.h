@@ -12,8 +12,14 @@ class RecipeFlags {
   void declare(Flags& flags);
   spec::Recipe over(const spec::Recipe& recipe) const;
   // The recipe with the vocabulary that its model will have, as far as that is known without the text. Throws
-  // if another tokenizer was given whose vocabulary only the text tells.
-  spec::Recipe with_vocabulary(spec::Recipe recipe, const std::string& verb) const;
+  // if another tokenizer was given whose vocabulary depends on the text; `advice` says what to give then.
+  spec::Recipe with_vocabulary(spec::Recipe recipe, const std::string& verb, const char* advice) const;
+  // Whether --set gives this setting, such as training.steps.
+  bool sets(const std::string& setting) const;
+  // Throws if the flag and --set give one setting.
+  void refuse_both(const std::string& flag, const std::string& part = "data") const;
+  // Whether the command line changes anything.
+  bool changes() const;
   // Whether the command line says which vocabulary to learn.
   bool changes_vocabulary() const { return !tokenizer_.empty() || vocabulary_; }
 

@@ -46,52 +46,51 @@ class Search : public Verb {
     flags.positional("space", space_,
                      "name of a space or a TOML file; with --measure-again also the folder of a search",
                      false);
-    flags.path("o,out", out_, "folder of the search; the same command resumes where it stopped");
+    flags.path("o,out", out_, "folder of the search; rerun the same command to resume");
     declare_genes(flags, genes_);
-    flags.latency("max-latency", latency_, "for a prompt of the space's length, such as 20ms");
-    flags.latency("max-step-latency", step_, "for one more token after it, such as 2ms");
+    flags.latency("max-latency", latency_, "latency limit of a prompt of the space's length, such as 20ms");
+    flags.latency("max-step-latency", step_, "latency limit of one more token after the prompt, such as 2ms");
     flags.latency("max-first-token", first_token_,
-                  "from loading the model to the end of the prompt, such as 50ms");
-    flags.option("percentile", request_.percentile,
-                 "of the runs of a model that stay below these limits: 50 is the median, 95 nearly all");
+                  "limit on the time from loading the model to the end of the prompt, such as 50ms");
+    flags.option(
+        "percentile", request_.percentile,
+        "percentage of a model's runs that must meet the latency limits: 50 is the median, 95 nearly all");
     flags.bytes("max-memory", memory_,
-                "of the whole process that serves the model, such as 48MiB: weights, state, working memory, "
-                "tokenizer and heed itself");
-    flags.bytes("max-file", file_, "file size of the weights in f32, such as 16MiB");
-    flags.option("max-parameters", parameters_, "in total, such as 12M");
-    flags.option("objective", objective_,
-                 "the latency that models should be low in: prompt, step or first-token", check_objective);
+                "memory limit of the whole process that serves the model, such as 48MiB: weights, state, "
+                "working memory, tokenizer and heed itself");
+    flags.bytes("max-file", file_, "limit on the file size of the weights in f32, such as 16MiB");
+    flags.option("max-parameters", parameters_, "limit on the total number of parameters, such as 12M");
+    flags.option("objective", objective_, "which latency to minimise: prompt, step or first-token",
+                 check_objective);
     flags.option("strategy", request_.strategy, search::strategies().names(), check_strategy);
     flags.option("proxy", request_.proxy,
                  text("score that estimates quality: ", search::proxies().names(), "; if not given, ",
                       search::worth_proxy().name, " where there is a law, else ",
                       search::effective_params_proxy().name));
-    flags.path("law", request_.law,
-               "law of worth that predicts the loss: a file, or the folder of `heed worth`; the space's if "
-               "not given");
+    flags.path(
+        "law", request_.law,
+        "law of worth that predicts the loss: a file, or the folder of `heed worth`; default: the space's");
     flags.option("train-tokens", request_.train_tokens,
-                 "tokens that the model will be trained on; the space's training if not given");
+                 "number of tokens the model will be trained on; 0: as in the space's training");
     flags.seconds("train-time", request_.train_time,
-                  "with --data, instead of --train-tokens: time to train the model in, such as 1h; the best "
-                  "number of tokens for it is chosen with the model");
-    flags.seconds(
-        "fit", request_.fit,
-        "with --data: time to fit a law of worth to the text; a quarter of the training, at most 15 "
-        "minutes, if not given; 0s for none");
+                  "with --data, instead of --train-tokens: time there will be to train the model, such as "
+                  "1h; the best number of tokens is chosen together with the model");
+    flags.seconds("fit", request_.fit,
+                  "with --data: time to fit a law of worth to the text; default: a quarter of the training "
+                  "time, at most 15 minutes; 0s: no fit");
     flags.seconds("finalists", request_.finalists,
-                  "with --data: time to train the most promising models, to recommend by what they "
-                  "reach; a quarter of the training, 5 to 10 minutes, if not given; 0s for none");
-    flags.seconds(
-        "compare", request_.compare,
-        "with --data: time to train published arrangements of blocks, scaled to the latency of the best "
-        "model, to say what the search gains");
+                  "with --data: time to train the most promising models, the best of which is recommended; "
+                  "default: a quarter of the training time, 5 to 10 minutes; 0s: none");
+    flags.seconds("compare", request_.compare,
+                  "with --data: time to train published arrangements of blocks, scaled to the latency of the "
+                  "best model, for comparison");
     flags.flag("measure-all", request_.measure_all,
-               "time every candidate as a whole instead of summing its pieces");
-    flags.option("keep", request_.keep, "approximate number of models of the frontier to measure and report");
+               "measure every candidate as a whole instead of adding up its pieces");
+    flags.option("keep", request_.keep, "approximate number of frontier models to measure and report");
     flags.flag("measure-again", request_.measure_again,
-               "measure the models of a finished search again, because the machine was busy then");
-    flags.flag("no-baselines", no_baselines_, "measure no published models beside the frontier");
-    flags.path("profile", profile_, "database of this device's profile; one per user if not given");
+               "measure the models of a finished search again, for example if the machine was busy");
+    flags.flag("no-baselines", no_baselines_, "do not measure published models for comparison");
+    flags.path("profile", profile_, "database of this device's profile; default: one per user");
     flags.flag("list", list_, "list the spaces");
     flags.flag("json", json_, "print JSON");
     sample_.declare(flags);
@@ -112,8 +111,9 @@ class Search : public Verb {
     request_.profile = profile_path(profile_);
     request_.record = run_record();
     request_ = search::resolved(std::move(request_));
-    std::fprintf(stderr, "space %s: %s, 10^%.1f models\n", request_.space.name.c_str(),
-                 request_.space.about.c_str(), request_.space.log10_size());
+    std::fprintf(stderr, "space %s: %s%s10^%.1f models\n", request_.space.name.c_str(),
+                 request_.space.about.c_str(), request_.space.about.empty() ? "" : ", ",
+                 request_.space.log10_size());
     if (const std::string limits = limits_of(request_); !limits.empty())
       std::fprintf(stderr, "limits: %s\n", limits.c_str());
     const StopSignals signals;
@@ -186,7 +186,7 @@ class Search : public Verb {
                  "warning: whole models took %.2f times what was predicted: the machine was busy while %s; "
                  "%s\n",
                  ratio, ratio > 1 ? "they were measured" : "its profile was made",
-                 ratio > 1 ? "search again in another folder when it is quiet"
+                 ratio > 1 ? "measure them again with --measure-again when it is quiet"
                            : "make a new one with --profile FILE when it is quiet");
   }
 

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 void ShownRuns::declare(Flags& flags) {
   flags.positionals("run", named_, "folders of runs, or a device's profile");
-  flags.path("profile", profile_, "device's profile shown beside searches; the user's own if not given");
+  flags.path("profile", profile_, "device profile to show beside searches; default: the user's own");
 }
 
 std::vector<fs::path> ShownRuns::paths(const std::string& verb) const {

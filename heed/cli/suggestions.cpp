@@ -65,9 +65,12 @@ bool is_of_model(std::string name) {
                              [&](const DescribedField& field) { return field.name == name; });
 }
 
-std::string of_model(std::string name) {
+// `settable`: whether the verb has --set.
+std::string of_model(std::string name, bool settable) {
   std::ranges::replace(name, '-', '_');
-  return "; that is a setting of the model, which its recipe gives: {\"model\": {\"" + name + "\": ...}}";
+  return settable
+             ? "; it is a setting of the model: --set model." + name + "=VALUE"
+             : "; it is a setting of the model, which its recipe gives: {\"model\": {\"" + name + "\": ...}}";
 }
 
 }  // namespace
@@ -87,10 +90,10 @@ std::string suggestion(const std::string& word, const Flags& flags) {
   if (const auto meaning = std::ranges::find(meanings(), name, &Meaning::word); meaning != meanings().end()) {
     for (const std::string& other : meaning->names) {
       if (is_flag(other)) return did_you_mean(other);
-      if (is_of_model(other)) return of_model(other);
+      if (is_of_model(other)) return of_model(other, is_flag("set"));
     }
   }
-  if (is_of_model(name)) return of_model(name);
+  if (is_of_model(name)) return of_model(name, is_flag("set"));
   if (const std::string guess = nearest(name, known); !guess.empty()) return did_you_mean(guess);
   for (const std::string& other : known) {  // "time" for "max-time"
     if (!name.empty() && other.ends_with("-" + name)) return did_you_mean(other);

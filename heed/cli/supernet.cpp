@@ -78,13 +78,13 @@ class Supernet : public Verb {
   void declare(Flags& flags) override {
     flags.positional("recipe", recipe_, "name of a recipe or a file; its blocks are searched", true);
     flags.path("data", data_, "a text file or a folder of them");
-    flags.path("o,out", out_, "folder of the search; the same command resumes where it stopped");
-    flags.option("seed", seed_, "seed of the first search; the recipe's if not given");
+    flags.path("o,out", out_, "folder of the search; rerun the same command to resume");
+    flags.option("seed", seed_, "seed of the first search; default: the recipe's");
     flags.option("seeds", seeds_, "number of searches, with consecutive seeds");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     flags.path("profile", profile_,
-               "database of this device's profile, for --latency-term; one per user if not given");
-    flags.flag("dry-run", dry_run_, "print the memory and time it needs, then exit");
+               "database of this device's profile, for --latency-term; default: one per user");
+    flags.flag("dry-run", dry_run_, "print the memory and time needed, then exit");
     flags.flag("json", json_, "print JSON");
     settings_.declare(flags);
   }
@@ -96,7 +96,7 @@ class Supernet : public Verb {
     if (seed_) request.recipe.training.seed = *seed_;
     request.seeds = seeds_;
     if (seeds_ < 1) throw usage_error("supernet: --seeds is ", seeds_, "; it must be positive");
-    if (dry_run_ && json_) throw usage_error("supernet: --dry-run prints a sentence; leave --json out");
+    if (dry_run_ && json_) throw usage_error("supernet: --dry-run and --json cannot be combined");
     if (!dry_run_ && data_.empty()) throw usage_error("supernet: give a text to learn from with --data PATH");
     if (!dry_run_ && out_.empty()) throw usage_error("supernet: give a folder with -o FOLDER");
     state(request.recipe, request.settings, request.seeds, dry_run_);

@@ -59,25 +59,24 @@ class Observer : public TerminalObserver<train::RunObserver> {
 class Train : public Verb {
  public:
   void declare(Flags& flags) override {
-    flags.positional("recipe", name_, "name of a recipe or a file; that of --init if not given", false);
+    flags.positional("recipe", name_, "name of a recipe or a file; default: the recipe of the --init model",
+                     false);
     flags.path("data", data_, "a text file or a folder of them");
-    flags.path("o,out", out_, "folder of the run; the same command resumes where it stopped");
+    flags.path("o,out", out_, "folder of the run; rerun the same command to resume");
     flags.path("init", init_, "start from the weights of this model, with its vocabulary");
-    flags.option("max-steps", max_steps_, "updates to make; the same as --steps");
-    flags.option("more-steps", more_steps_, "of a run that has ended: train on for so many updates");
-    flags.option("tokens", tokens_,
-                 "train on this many tokens, such as 3M: steps follow from batch and length");
-    flags.option("epochs", epochs_,
-                 "pass over the training text this often: steps follow from its tokens, once it is open");
+    flags.option("max-steps", max_steps_, "number of steps; the same as --steps");
+    flags.option("more-steps", more_steps_, "train a finished run for this many more steps");
+    flags.option("tokens", tokens_, "number of training tokens, such as 3M, instead of --steps");
+    flags.option("epochs", epochs_, "number of passes over the training text, instead of --steps");
     flags.seconds("max-time", max_time_,
-                  "end within this time, such as 90s, 5m or 1h: the learning rate comes down in time");
+                  "time limit, such as 90s, 5m or 1h; the learning rate schedule is fitted to it");
     flags.seconds("save-seconds", save_seconds_, "time between checkpoints");
     recipe_flags_.declare(flags);
     flags.option("save-dtype", save_dtype_,
-                 "type of the weights in the model folder: f32, f16 or bf16; checkpoints are always f32");
+                 "data type of the saved weights: f32, f16 or bf16; checkpoints are always f32");
     flags.option("samples", samples_,
-                 "tokens to write whenever the model is the best so far, into samples.jsonl; 0: none");
-    flags.flag("dry-run", dry_run_, "state parameters, memory and time, then stop");
+                 "tokens to generate, into samples.jsonl, whenever the validation score improves; 0: none");
+    flags.flag("dry-run", dry_run_, "print parameters, memory and estimated time, then exit");
     flags.flag("json", json_, "print JSON");
     training_.declare(flags);
   }
@@ -108,7 +107,7 @@ class Train : public Verb {
     if (samples_ > 0)
       request.sample = [this](const auto& model, const auto& tokens) { return sample(model, tokens); };
     if (!initial && !epochs_ && search::continue_finalist(name_, request.recipe, data_, out_))
-      std::fprintf(stderr, "the search has trained this model already; its training continues in %s\n",
+      std::fprintf(stderr, "the search has partly trained this model; its training continues in %s\n",
                    out_.c_str());
     const StopSignals signals;
     const bool bits = train::counts_bits(request.recipe.data);
@@ -146,13 +145,15 @@ class Train : public Verb {
       return;
     }
     if (result.finished && result.step == result.first) {
-      std::printf("was already trained: %s", format_plural(result.step, "step").c_str());
+      std::printf("already trained for %s", format_plural(result.step, "step").c_str());
     } else {
-      std::printf("%s %s in %s", result.finished ? "trained" : "stopped after",
-                  format_plural(result.step, "step").c_str(), format_seconds(result.seconds).c_str());
+      std::printf("%s %s%s in %s", result.finished ? "trained" : "stopped after",
+                  format_plural(result.step, "step").c_str(),
+                  result.first > 0 ? text(", the last ", result.step - result.first).c_str() : "",
+                  format_seconds(result.seconds).c_str());
     }
     if (result.best_step > 0)
-      std::printf("; best on the valid part: %s at step %lld", format_loss(result.best, bits).c_str(),
+      std::printf("; best validation score: %s at step %lld", format_loss(result.best, bits).c_str(),
                   static_cast<long long>(result.best_step));
     if (has_model()) {
       std::printf("; model in %s/model\n", out_.c_str());
@@ -166,15 +167,18 @@ class Train : public Verb {
   spec::Recipe recipe(const Subject* initial) const {
     std::vector<std::string> lengths;
     for (const std::string& field : training_.given()) {
+      recipe_flags_.refuse_both(flag_name(field), "training");
       if (field == "steps") lengths.push_back("--steps");
     }
+    if (recipe_flags_.sets("training.steps")) lengths.push_back("--set training.steps");
     if (max_steps_) lengths.push_back("--max-steps");
     if (more_steps_) lengths.push_back("--more-steps");
     if (tokens_) lengths.push_back("--tokens");
     if (epochs_) lengths.push_back("--epochs");
     if (more_steps_ && max_time_) lengths.push_back("--max-time");
     if (lengths.size() > 1)
-      throw usage_error("train: ", lengths[0], " and ", lengths[1], " both say how long; give one of them");
+      throw usage_error("train: ", lengths[0], " and ", lengths[1],
+                        " both set the length of the run; give one of them");
     if (epochs_ && !(*epochs_ > 0 && *epochs_ <= kMostEpochs))
       throw usage_error("train: --epochs is ", *epochs_, "; it must be above 0 and at most ", kMostEpochs);
     if (epochs_ && dry_run_)
@@ -200,7 +204,9 @@ class Train : public Verb {
 
   // The recipe as far as it is known before it is trained: with a text, the vocabulary that this has.
   spec::Recipe known_before(spec::Recipe recipe) const {
-    if (data_.empty() || !init_.empty()) return recipe_flags_.with_vocabulary(std::move(recipe), "train");
+    if (data_.empty() || !init_.empty())
+      return recipe_flags_.with_vocabulary(std::move(recipe), "train",
+                                           "--vocabulary, or the text with --data");
     recipe.model.embedding.vocabulary = train::open_tokens(recipe.data, data_, "", "").tokenizer->size();
     return recipe;
   }
@@ -278,7 +284,7 @@ class Train : public Verb {
 
 VerbEntry train_verb() {
   return entry<Train>(
-      "train", "Trains a model on a text; if it is interrupted, the same command resumes it.",
+      "train", "Trains a model on a text. Rerun the same command to resume an interrupted run.",
       {"heed train par-3m-bytes --data book.txt -o run --tokens 3M",
        "heed train found/pick --data book.txt -o run --max-time 1h",
        "heed train --init run --data letters.txt -o tuned --learning-rate 1e-4",

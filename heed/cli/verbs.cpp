@@ -52,8 +52,8 @@ Flags flags_of(const VerbEntry& entry, Verb& verb, std::string& threads) {
   Flags flags(entry.name);
   verb.declare(flags);
   flags.option("t,threads", threads,
-               text("threads to use; all available cores if not given",
-                    verb.sweeps_threads() ? "; several to try each: 1,2" : ""),
+               text("threads to use; default: all available cores",
+                    verb.sweeps_threads() ? "; a list tries each: 1,2" : ""),
                "COUNT");
   return flags;
 }

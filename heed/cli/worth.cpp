@@ -23,13 +23,15 @@ class Worth : public Verb {
   void declare(Flags& flags) override {
     flags.positional("text", data_, "a text file or a folder of them", false);
     flags.path("table", table_,
-               "instead of a text: models.csv of earlier runs, joined; fits a law to all of them");
-    flags.path("law", law_,
-               "with --table: a law, or a folder that has one; nothing is fitted, but judged by the models");
+               "instead of a text: fit a law to this models.csv, of one or several earlier runs");
+    flags.path(
+        "law", law_,
+        "with --table: test this law (a file, or a folder with one) on the models instead of fitting one");
     flags.option("space", space_, "space of models: a name or a TOML file");
     declare_genes(flags, genes_);
-    flags.path("o,out", out_, "folder of the models and the law; the same command resumes where it stopped");
-    flags.seconds("budget", budget_, "time for the training; no model is begun that would not fit");
+    flags.path("o,out", out_, "folder of the models and the law; rerun the same command to resume");
+    flags.seconds("budget", budget_,
+                  "time budget of the training; models that would exceed it are not started");
     flags.flag("json", json_, "print JSON");
     settings_.declare(flags);
   }
@@ -38,7 +40,7 @@ class Worth : public Verb {
     if (data_.empty() == table_.empty())
       throw usage_error("worth: give a text to train on, or a table of trained models with --table FILE.csv");
     if (!law_.empty() && table_.empty())
-      throw usage_error("worth: --law is judged by trained models; give them with --table FILE.csv");
+      throw usage_error("worth: --law is tested on trained models; give them with --table FILE.csv");
     if (!table_.empty()) return law_.empty() ? fit_table() : judge_table();
     if (out_.empty()) throw usage_error("worth: give a folder with -o FOLDER");
     search::WorthRequest request{

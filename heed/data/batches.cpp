@@ -4,6 +4,7 @@
 
 #include "heed/base/error.h"
 #include "heed/base/philox.h"
+#include "heed/base/units.h"
 
 namespace heed::data {
 namespace {
@@ -59,9 +60,9 @@ StreamBatches::StreamBatches(const TokenStream& stream, BatchShape shape, Stream
   HEED_ASSERT(!(options.roll && options.warm_up_tokens > 0));
   const int64_t least = options.short_segment ? 2 : shape.length + 1;
   if (row_length_ < least) {
-    throw usage_error("data: ", stream.name(), " has ", stream.size(), " tokens, too few for batches of ",
-                      shape.sequences, " x ", shape.length, "; at least ", shape.sequences * least,
-                      " are needed: give a longer text, or a smaller batch");
+    throw usage_error("data: ", stream.name(), " has ", format_plural(stream.size(), "token"),
+                      ", too few for batches of ", shape.sequences, " x ", shape.length, "; at least ",
+                      shape.sequences * least, " are needed: give a longer text, or a smaller batch");
   }
   const int64_t predicted = row_length_ - 1;
   segments_ = warm_up_segments_ +

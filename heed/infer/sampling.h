@@ -19,13 +19,14 @@ struct SamplingSpec {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("temperature", temperature,
-          "below 1 likely tokens are drawn more often; 0: always the most likely");
-    field("top_k", top_k, "draw among this many most likely tokens; 0: all");
-    field("top_p", top_p, "draw among the fewest tokens that have this probability together; 1: all");
-    field("min_p", min_p, "draw among tokens with at least this share of the largest probability; 0: all");
-    field("repeat_penalty", repeat_penalty, "above 1 recent tokens become less likely");
-    field("repeat_last", repeat_last, "how many tokens count as recent; 0: none, -1: all");
-    field("seed", seed, "the same seed draws the same tokens");
+          "sampling temperature; below 1 favours likely tokens, 0 always takes the most likely");
+    field("top_k", top_k, "sample from this many most likely tokens; 0: all");
+    field("top_p", top_p, "sample from the fewest tokens whose probabilities add up to this; 1: all");
+    field("min_p", min_p,
+          "sample from tokens with at least this fraction of the highest probability; 0: all");
+    field("repeat_penalty", repeat_penalty, "above 1 makes recent tokens less likely; 1: off");
+    field("repeat_last", repeat_last, "number of recent tokens that are penalised; 0: none, -1: all");
+    field("seed", seed, "seed of the sampling");
   }
 };
 

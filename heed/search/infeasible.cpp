@@ -40,7 +40,7 @@ const Evaluated& least(const std::vector<Evaluated>& models, const Value& value)
 
 Error in_the_way(const spec::Space& space, const LimitKind& limit, const Evaluated& nearest) {
   return infeasible_error("search: no model of ", space.name, " fits; the limit on ", limit.name,
-                          " is in the way. The nearest: ", describe(nearest, space));
+                          " is too tight. The nearest: ", describe(nearest, space));
 }
 
 Error all_in_the_way(const spec::Space& space, const Evaluated& smallest) {

@@ -14,7 +14,7 @@ std::optional<Evaluated> smallest_model(const spec::Space& space, GraphCosts& co
 // Which limits the smallest model exceeds.
 Error exceeded_by_smallest(const spec::Space& space, const Limits& limits, const Evaluated& smallest);
 
-// Says which limit is in the way and which model comes nearest, or that the strategy missed models that fit.
+// Says which limit is too tight and which model comes nearest, or that the strategy missed models that fit.
 // Searches the entire space several times, by the costs of its layers.
 Error explain_infeasible(const SearchProblem& problem, const StrategyEntry& strategy);
 

@@ -142,7 +142,7 @@ void check_request(const SearchRequest& request) {
   const StrategyEntry& strategy = strategies().find(request.strategy);
   const Proxy& proxy = proxies().find(request.proxy);
   if (strategy.needs_counted_score && !by_counts(request))
-    throw usage_error("search: ", strategy.name, " needs a proxy that follows from the sizes, such as ",
+    throw usage_error("search: ", strategy.name, " needs a score computed from sizes alone, such as ",
                       effective_params_proxy().name, "; ", proxy.name, " works with --strategy ",
                       strategy_for_any_score());
   const bool fitted = request.fit.value_or(0) > 0;

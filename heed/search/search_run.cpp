@@ -342,7 +342,7 @@ class Search {
       throw request_.measure_all
           ? infeasible_error(
                 "search: none of the models measured fits the limits; loosen them. Without --measure-all and "
-                "with --strategy exact heed says which one is in the way")
+                "with --strategy exact heed says which one is too tight")
           : explain_infeasible(problem(), strategy_);
     for (const size_t i : front(all_, FrontRule::kNonDominated, request_.objective))
       frontier_.push_back(all_[i]);

@@ -21,7 +21,7 @@ class SearchObserver : public ShortTrainingObserver {
 
 // Leaves in the folder: heed.db (every evaluation and measurement), blocks.json (what models are made of),
 // pareto.csv, frontier.csv, search.json, models/*.json and, for the recommended one, the recipe `pick`.
-// If nothing fits, throws an infeasible Error that says which limit is in the way and which model comes
+// If nothing fits, throws an infeasible Error that says which limit is too tight and which model comes
 // nearest.
 SearchResult run_search(const SearchRequest& request, SearchObserver& observer);
 

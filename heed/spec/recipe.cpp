@@ -101,20 +101,36 @@ Json to_json(const Recipe& recipe) {
   return json;
 }
 
+namespace {
+
+std::string did_you_mean_setting(const std::string& name, const std::vector<std::string>& known) {
+  std::string guess;
+  for (const std::string& setting : known) {  // "dropout" for "model.dropout"
+    if (guess.empty() && setting.ends_with("." + name)) guess = setting;
+  }
+  if (guess.empty()) guess = nearest(name, known);
+  return guess.empty() ? "" : text("; did you mean '", guess, "'?");
+}
+
+}  // namespace
+
 Recipe with_settings(const Recipe& recipe, const std::vector<std::string>& assignments) {
   Json json = to_json(recipe);
-  std::vector<std::string> known;
+  std::vector<std::string> known, given;
   for (const char* part : {"model", "data", "training", "evaluation"}) {
     for (const auto& [key, value] : json.at(part).items()) known.push_back(text(part, ".", key));
   }
   for (const std::string& assignment : assignments) {
     const size_t equals = assignment.find('=');
     const std::string name = assignment.substr(0, equals);
-    if (equals == std::string::npos || std::ranges::find(known, name) == known.end()) {
-      const std::string guess = nearest(name, known);
-      throw usage_error("'", assignment, "' is not a setting with its value, such as model.dropout=0.2",
-                        guess.empty() || guess == name ? "" : "; did you mean '" + guess + "'?");
-    }
+    if (std::ranges::find(known, name) == known.end())
+      throw usage_error("'", name, "' is not a setting of a recipe; give one such as model.dropout=0.2",
+                        did_you_mean_setting(name, known));
+    if (equals == std::string::npos)
+      throw usage_error("'", name, "' needs a value; write ", name, "=VALUE, as in model.dropout=0.2");
+    if (std::ranges::find(given, name) != given.end())
+      throw usage_error("'", name, "' is set twice; set it once");
+    given.push_back(name);
     const std::string word = assignment.substr(equals + 1);
     Json value = Json::parse(word, nullptr, false);
     if (value.is_discarded()) value = word;

@@ -111,7 +111,7 @@ ModelSpec Space::model_of(const Candidate& candidate) const {
 
 Recipe Space::recipe_of(const Candidate& candidate) const {
   Recipe recipe;
-  recipe.about = text("found in the space ", name, ": ", key_of(candidate));
+  recipe.about = text("a model of the space ", name, ": ", key_of(candidate));
   recipe.model = model_of(candidate);
   recipe.data = data;
   // A vocabulary of all bytes has nothing to learn.

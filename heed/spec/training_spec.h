@@ -63,36 +63,37 @@ struct TrainingSpec {
 
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("task", task, "what the model is trained for");
+    field("task", task, "training objective");
     field("batch", batch, "sequences per step B");
     field("chunks", chunks,
           "micro-batches of an update, run one after the other (gradient accumulation), each with its own "
           "memory");
     field("length", length, "tokens per sequence T");
-    field("memory", memory, "rows of earlier segments that attention sees M");
-    field("steps", steps, "updates to make");
+    field("memory", memory, "memory length M: tokens of earlier segments that attention can see");
+    field("steps", steps, "number of steps (updates of the weights)");
     field("optimizer", optimizer, "optimizer that updates the weights");
     field("optimizer_settings", optimizer_settings,
           "settings of the optimizer that differ from its defaults");
     field("schedule", schedule, "how the learning rate changes after the warm-up");
     field("learning_rate", learning_rate, "peak learning rate, after the warm-up");
-    field("final_rate", final_rate, "learning rate at the last step");
-    field("warmup", warmup, "steps over which the rate grows");
-    field("warmup_from_zero", warmup_from_zero, "the first update has rate 0");
-    field("late_rate", late_rate, "the rate is set after each update: update 1 runs at the full rate");
+    field("final_rate", final_rate, "learning rate at the end of the schedule");
+    field("warmup", warmup, "number of warm-up steps, in which the learning rate grows to its peak");
+    field("warmup_from_zero", warmup_from_zero, "start the warm-up at a learning rate of 0");
+    field("late_rate", late_rate,
+          "set the learning rate after each step instead of before it: the first step uses the peak rate");
     field("decay_from", decay_from, "where the decay is counted from: warmup, start or chained");
     field("weight_decay", weight_decay, "weight decay");
     field("decay_all", decay_all, "apply weight decay to norms and biases too");
-    field("clip", clip, "maximum norm of all gradients together, 0 for no limit");
+    field("clip", clip, "clip gradients to this total norm; 0: no clipping");
     field("roll", roll, "rotate every stream by a random offset in each epoch");
     field("short_segment", short_segment,
-          "end each epoch with a shorter segment of what is left of the text, instead of leaving that out");
+          "keep the last, shorter segment of each epoch instead of dropping it");
     field("restart_memory", restart_memory, "start each epoch with an empty memory");
     field("seed", seed, "seed of the initial weights, dropout and the order of the data");
     field("evaluate_every", evaluate_every,
-          "steps between evaluations; 0: only at the end, -1: by the length of the run");
-    field("evaluate_tokens", evaluate_tokens, "maximum tokens per evaluation in training, 0 for all");
-    field("patience", patience, "evaluations without a new best before training ends, 0 for no limit");
+          "steps between evaluations; 0: only at the end, -1: chosen by the length of the run");
+    field("evaluate_tokens", evaluate_tokens, "maximum validation tokens per evaluation; 0: all");
+    field("patience", patience, "stop early after this many evaluations without improvement; 0: never");
   }
 };
 
@@ -106,11 +107,11 @@ struct EvaluationSpec {
 
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("batch", batch, "streams the text is cut into");
-    field("length", length, "tokens scored per run T");
-    field("memory", memory, "earlier rows that attention sees M");
-    field("clamp", clamp, "distances beyond this count as this, 0 for no limit");
-    field("visible", visible, "keys a token sees: all, same-length, same-length-original or band");
+    field("batch", batch, "streams the text is split into (batch size)");
+    field("length", length, "tokens scored per forward pass T");
+    field("memory", memory, "memory length M: earlier tokens that attention can see");
+    field("clamp", clamp, "clamp relative distances to this maximum; 0: no limit");
+    field("visible", visible, "keys that a token attends to: all, same-length, same-length-original or band");
     field("warm_up", warm_up,
           "fill the memory from the end of the previous stream, so that all tokens have context");
   }

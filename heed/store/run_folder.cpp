@@ -35,15 +35,15 @@ std::string first_difference(const Json& there, const Json& now, const std::stri
     keys.update(now);
     for (const auto& [key, value] : keys.items()) {
       const std::string inner = place.empty() ? key : place + "." + key;
-      if (!there.contains(key)) return text("'", inner, "' is not set there and ", now[key].dump(), " now");
-      if (!now.contains(key)) return text("'", inner, "' is ", there[key].dump(), " there and not set now");
+      if (!there.contains(key)) return text("'", inner, "' was not set and is ", now[key].dump(), " now");
+      if (!now.contains(key)) return text("'", inner, "' was ", there[key].dump(), " and is not set now");
       const std::string found = first_difference(there[key], now[key], inner);
       if (!found.empty()) return found;
     }
     return "";
   }
   if (there == now) return "";
-  return text("'", place, "' is ", there.dump(), " there and ", now.dump(), " now");
+  return text("'", place, "' was ", there.dump(), " and is ", now.dump(), " now");
 }
 
 // "training.steps" in JSON.
@@ -172,7 +172,7 @@ void RunFolder::lock() {
     const bool known = ::pread(lock_, owner, sizeof owner - 1, 0) > 0;
     owner[std::strcspn(owner, "\n")] = 0;
     throw system_error(path_.string(), ": process ", known ? owner : "(not known)",
-                       " works in this folder; wait for it to end, or use another folder");
+                       " is using this folder; wait for it to end, or use another folder");
   }
   const std::string content = text(::getpid(), "\n");
   if (::ftruncate(lock_, 0) != 0 ||
@@ -201,7 +201,7 @@ void RunFolder::open_config(RunKind kind, const Json& config, const Reopening& r
   }
   const std::string difference = first_difference(before, config, "");
   if (!difference.empty())
-    throw usage_error(path_.string(), ": was made with other settings: ", difference,
+    throw usage_error(path_.string(), ": was started with other settings: ", difference,
                       "; use another folder, or the same settings to resume",
                       reopening.may_change.empty() ? "" : ". May change: ", joined(reopening.may_change));
   remove_leftovers(path_);

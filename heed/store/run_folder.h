@@ -64,8 +64,8 @@ struct ChangedSetting {
 class RunFolder {
  public:
   // Creates the folder, or opens it again. Throws if another process has it open (it is named), if it is of
-  // another kind, if it was made with other settings (the first that differs is named), or if it holds other
-  // files. Settings that have changed are written into config.json by `begin`.
+  // another kind, if it was started with other settings (the first that differs is named), or if it holds
+  // other files. Settings that have changed are written into config.json by `begin`.
   RunFolder(const std::filesystem::path& path, RunKind kind, const Json& config, const Json& record,
             const Reopening& reopening = {});
   ~RunFolder();

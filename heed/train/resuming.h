@@ -11,7 +11,7 @@
 namespace heed::train {
 
 // Ends a run when the user asks to stop and everything is saved.
-inline Error interrupted_run() { return interrupted_error("interrupted; the same command resumes it"); }
+inline Error interrupted_run() { return interrupted_error("interrupted; rerun the same command to resume"); }
 
 // Observes the progress of a run, and may stop it.
 class ResumableObserver {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heed/base/clock.h"
 #include "heed/base/hash.h"
@@ -68,6 +69,7 @@ class Run {
     const int64_t first = progress_.step;
     RunClock clock(first, request_.save_seconds);
     seconds_before_ = progress_.whole_seconds;
+    if (request_.max_seconds > 0) time_left_ = request_.max_seconds - seconds_before_;
     bool stopped = false;
     if (progress_.owed) {
       stopped = !evaluate();
@@ -107,6 +109,7 @@ class Run {
     if (!progress_.plan.is_null() && progress_.step >= plan_->last()) end_time();
     if (request_.max_seconds == 0) return;
     const double used = seconds_before_ + clock.seconds(), rest = request_.max_seconds - used;
+    time_left_ = std::max(rest, seconds_of_evaluation());
     if (rest <= 0) end_time();
     if (rest <= 0 || updates_.count < kUpdatesToDecide) return;
     if (used < decide_at_ && progress_.step < decide_at_step_) return;
@@ -177,25 +180,26 @@ class Run {
     if (before == now) return;
     throw usage_error(request_.folder.string(), ": the run started from ",
                       before.is_null() ? "fresh weights" : before.dump(), ", not from ",
-                      now.is_null() ? "fresh weights" : now.dump(), "; say the same, or use another folder");
+                      now.is_null() ? "fresh weights" : now.dump(),
+                      "; give the same --init, or use another folder");
   }
 
   void note_changes() {
+    bool other_rates = false;
     for (const store::ChangedSetting& setting : text_.folder().changed()) {
-      observer_.note(
-          text(setting.name, " is ", setting.now.dump(), " from here on; it was ", setting.before.dump()));
       // Of a schedule that a time has shaped, more than its updates is gone.
       const bool shaped = !progress_.plan.is_null() && progress_.steps_at_end_of_time == 0;
       if (setting.name == kSteps &&
           (setting.now < progress_.step || (shaped && setting.now < setting.before)))
-        throw usage_error("train: ", setting.now.dump(), " steps were asked for, and ",
-                          request_.folder.string(), " has made ", progress_.step, " of ",
-                          setting.before.dump(), "; give more, or another folder to begin again");
-      if (setting.name == kSteps || std::ranges::count(kRates, setting.name))
-        observer_.note(
-            "the learning rate is another one from here on than in a run with the same settings "
-            "from the start");
+        throw usage_error("train: ", request_.folder.string(), " has already made ", progress_.step, " of ",
+                          setting.before.dump(), " steps, and ", setting.now.dump(),
+                          " were asked for; ask for more, or use another folder to start over");
+      observer_.note(text(setting.name, " changes from ", setting.before.dump(), " to ", setting.now.dump()));
+      other_rates = other_rates || setting.name == kSteps || std::ranges::count(kRates, setting.name) > 0;
     }
+    if (other_rates)
+      observer_.note(
+          "warning: the learning rate now differs from that of a run with these settings from the start");
   }
 
   // Of one, by the time of those made; at first, by that of the updates, which run backward as well.
@@ -246,7 +250,7 @@ class Run {
     StepReport report{progress_.step, plan_->last(), result.loss, result.gradient_norm, result.learning_rate};
     report.tokens_per_second = rate * static_cast<double>(training.batch * training.length);
     report.flops_per_second = rate * trainer_->flops();
-    report.seconds_left = seconds_left();
+    report.seconds_left = std::min(seconds_left(), time_left_);
     observer_.step(report);
     text_.folder().metrics().append({{"step", progress_.step},
                                      {"loss", result.loss},
@@ -370,6 +374,7 @@ class Run {
   Progress progress_;
   std::optional<TimePlan> plan_;
   double seconds_before_ = 0, decide_at_ = 0;  // of the time
+  double time_left_ = std::numeric_limits<double>::infinity();
   int64_t decide_at_step_ = 0;
   // In this call.
   Durations updates_, evaluations_;

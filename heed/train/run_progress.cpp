@@ -14,7 +14,7 @@ spec::Recipe recipe_of_run(const fs::path& folder) {
 spec::Recipe with_more_steps(spec::Recipe recipe, const fs::path& folder, int64_t more) {
   if (!fs::exists(folder / "config.json"))
     throw usage_error("train: ", more, " more steps were asked for, and ", folder.string(),
-                      " is not a run yet; give --steps to begin one");
+                      " is not a run yet; give --steps to start one");
   recipe.training.steps = recipe_of_run(folder).training.steps;
   const fs::path newest = store::newest_checkpoint(folder / "checkpoints");
   if (newest.empty()) return recipe;

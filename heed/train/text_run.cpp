@@ -47,8 +47,8 @@ TextRun::TextRun(store::RunKind kind, const spec::Recipe& recipe, const fs::path
       tokens_(opened(kind, recipe, data, folder, shared)) {
   for (const std::string& sentence : tokens_.corpus.notes()) note(sentence);
   if (recipe_.model.embedding.vocabulary == tokens_.tokenizer->size()) return;
-  note(text("the text has a vocabulary of ", tokens_.tokenizer->size(), "; the recipe's ",
-            recipe_.model.embedding.vocabulary, " is replaced by it"));
+  note(text("the vocabulary of the text has ", tokens_.tokenizer->size(),
+            " tokens; it replaces the recipe's ", recipe_.model.embedding.vocabulary));
   recipe_.model.embedding.vocabulary = tokens_.tokenizer->size();
 }
 
@@ -76,12 +76,12 @@ void TextRun::check_text(const Json& record) const {
   if (!before.is_object())
     throw damaged_error(path_.string(), ": run.json does not say what the text is; is it damaged?");
   if (before.value("hash", Json()) != record.value("hash", Json()))
-    throw usage_error(path_.string(), ": this run was begun with another text (",
+    throw usage_error(path_.string(), ": this run was started with another text (",
                       before.value("path", Json()).dump(), "); use another folder, or the same text");
   // Runs of earlier versions do not say it.
   if (before.contains(kTokenizerHash) && before[kTokenizerHash] != record[kTokenizerHash])
     throw usage_error(path_.string(),
-                      ": its tokenizer.json is not the one that this run was begun with (hash ",
+                      ": its tokenizer.json is not the one that this run was started with (hash ",
                       record[kTokenizerHash].dump(), ", and ", before[kTokenizerHash].dump(),
                       " then); put that back, or use another folder");
 }

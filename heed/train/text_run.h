@@ -30,7 +30,7 @@ class TextRun {
   void train_for_epochs(double epochs);
 
   // Opens the folder (store/run_folder.h). `prepare` does what may still throw; if it does, or if the run
-  // was begun with another text, a new folder is emptied.
+  // was started with another text, a new folder is emptied.
   void open(const Json& config, Json record, const store::Reopening& reopening,
             const std::function<void()>& prepare);
 

@@ -17,9 +17,9 @@ TEST(Json, IsReadAsItIs) {
 }
 
 TEST(Json, WhatIsWrongIsPlaced) {
-  EXPECT_EQ(refused(""), "not JSON from line 1, column 1 on");
-  EXPECT_EQ(refused("{\n  \"a\": x}"), "not JSON from line 2, column 8 on");
-  EXPECT_EQ(refused(std::string("{}\0", 3)), "not JSON from line 1, column 3 on: a zero byte");
+  EXPECT_EQ(refused(""), "not JSON: syntax error at line 1, column 1");
+  EXPECT_EQ(refused("{\n  \"a\": x}"), "not JSON: syntax error at line 2, column 8");
+  EXPECT_EQ(refused(std::string("{}\0", 3)), "not JSON: a zero byte at line 1, column 3");
   EXPECT_EQ(refused("[1e999]"), "not JSON: number overflow parsing '1e999'");
 }
 

@@ -191,7 +191,7 @@ TEST(StreamBatches, RefuseTextsThatAreTooShort) {
       [&] {
         StreamBatches(*one.stream, {1, 1});
       },
-      ErrorKind::kUsage, "has 1 tokens, too few for batches of 1 x 1; at least 2");
+      ErrorKind::kUsage, "has 1 token, too few for batches of 1 x 1; at least 2");
   expect_error([&] { StreamBatches(*ten.stream, {6, 4}); }, ErrorKind::kUsage, "at least 12");
   expect_error(
       [&] {

@@ -1,4 +1,5 @@
 #include "heed/base/clock.h"
+#include "heed/base/units.h"
 #include "tests/e2e/support.h"
 
 namespace heed::test {
@@ -49,6 +50,22 @@ TEST_F(Verbs, DescribeTakesARecipeAFileAndAModel) {
   const Json of_model = Json::parse(heed("describe " + trained() + " --json").out);
   EXPECT_EQ(of_file["params"], of_model["params"]);
   EXPECT_EQ(of_file["memory"], of_model["memory"]);
+}
+
+// What the recipe says of its size and results holds for the recipe as it is.
+TEST_F(Verbs, DescribeSaysTheSizeOfAChangedRecipe) {
+  const Outcome changed = heed("describe par-base-wt103 --set model.width=256");
+  ASSERT_EQ(changed.code, 0) << changed.output;
+  const Json json = Json::parse(heed("describe par-base-wt103 --set model.width=256 --json").out);
+  const std::string size = format_count(json["params"]["total"].get<double>());
+  EXPECT_TRUE(changed.out.starts_with("par-base-wt103: " + size + " parameters: PAR Base")) << changed.out;
+  EXPECT_TRUE(json["about"].get<std::string>().starts_with(size + " parameters: ")) << json["about"];
+  EXPECT_FALSE(contains(changed, "published")) << changed.output;
+  const Outcome words = heed("describe " + tiny() + " --tokenizer words");
+  EXPECT_EQ(words.code, 2);
+  EXPECT_TRUE(contains(words, "a vocabulary of words depends on the text; give --vocabulary"))
+      << words.output;
+  EXPECT_FALSE(contains(words, "--data")) << "it has no such flag: " << words.output;
 }
 
 TEST_F(Verbs, DescribeDrawsBlocksOfDifferentSizesApart) {
@@ -119,7 +136,7 @@ TEST_F(Verbs, DescribeRefuses) {
           "width 500 is not a multiple of heads 8; try 496 or 504");
   refuses("describe " + file("kind.json", R"({"model": {"width": "wide"}})"), 2, "cannot be \"wide\"");
   refuses("describe " + file("half.json", "{\"model\":\n  {\"width\": "), 2,
-          "not JSON from line 2, column 13");
+          "not JSON: syntax error at line 2, column 13");
   refuses("describe " + file("none.json", ""), 2, "not JSON");
   refuses("describe " + file("bytes.json", std::string("\0\xff", 2)), 2, "not JSON");
   std::filesystem::create_directories(path("empty"));

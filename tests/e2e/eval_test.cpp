@@ -48,6 +48,7 @@ TEST_F(Verbs, EvalReadsTheNewestCheckpoint) {
   }
   const std::string written = heed("generate " + run + " -p the -n 8 --seed 3").out;
   EXPECT_EQ(written, heed("generate " + path("model") + " -p the -n 8 --seed 3").out);
+  EXPECT_EQ(heed("predict " + run + " -p the").out, heed("predict " + path("model") + " -p the").out);
   EXPECT_TRUE(contains(heed("describe " + run), "self-attention"));
   EXPECT_EQ(heed("bench " + run + " --length 16 --seconds 0.01").code, 0);
   std::filesystem::remove_all(run + "/checkpoints");
@@ -99,7 +100,8 @@ TEST_F(Verbs, EvalGivesNoBitsPerByteWhereWordsAreUnknown) {
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "(no bits per byte, since ")) << outcome.output;
   const Outcome printed = heed("eval " + path("few") + data);
-  EXPECT_TRUE(contains(printed, "no bits per byte, since ")) << printed.output;
+  EXPECT_TRUE(contains(printed, " tokens; no bits per byte, since ")) << printed.output;
+  EXPECT_TRUE(contains(printed, "unknown words\n")) << printed.output;
   EXPECT_TRUE(contains(printed, "% of the tokens are unknown words")) << printed.output;
   const Json few = Json::parse(heed("eval " + path("few") + " --json" + data).out);
   EXPECT_TRUE(few["bits_per_byte"].is_null()) << few;
@@ -128,7 +130,7 @@ TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   refuses("eval " + run + " --data " + file("empty", ""), 2, "is empty");
   refuses("eval " + run + " --data " + file("zeros", std::string(99, '\0')), 2, "is not text");
   refuses("eval " + run + " --data " + file("one", "x"), 2, "has no test part, only train");
-  refuses("eval " + run + " --reader whole --data " + path("one"), 2, "has 1 tokens, too few");
+  refuses("eval " + run + " --reader whole --data " + path("one"), 2, "has 1 token, too few");
   file("named/train.txt", "some text\n"), file("named/test.txt", "other text\n");
   refuses("eval " + run + " --part valid --data " + path("named"), 2, "has no valid part, only train, test");
   refuses(eval + " --part tets", 2, "'tets' is not one of train, valid, test");

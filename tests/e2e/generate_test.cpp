@@ -115,7 +115,8 @@ TEST_F(Verbs, GenerateSaysThatAPromptWasCut) {
   const Outcome cut = heed(generate + "'" + std::string(40, 'x') + end + "'");
   EXPECT_EQ(cut.code, 0) << cut.output;
   EXPECT_TRUE(contains(
-      cut, "the prompt is cut: it has 56 tokens, the model 32 positions; only the last 16 tokens are read"))
+      cut,
+      "the prompt is cut: it has 56 tokens and the model 32 positions; only the last 16 tokens are used"))
       << cut.output;
   EXPECT_EQ(cut.out, heed(generate + end).out);
   EXPECT_EQ(Json::parse(heed(generate + std::string(40, 'x') + " --json").out)["prompt_tokens_cut"], 24);

@@ -36,6 +36,8 @@ TEST_F(Verbs, PredictShowsTheMostLikelyTokens) {
   EXPECT_EQ(all.size(), 256u);
   for (const Json& token : all) sum += token["probability"].get<double>();
   EXPECT_NEAR(sum, 1, 1e-6);
+  // An empty prompt is one: what a text may begin with.
+  EXPECT_EQ(Json::parse(heed("predict " + run + " -p '' --json").out)["predictions"].size(), 5u);
   // What generate draws without chance is the first of them, with the same log-probability.
   const Json generated =
       Json::parse(heed("generate " + run + " -p 'the ca' -n 1 --temperature 0 --json").out)["tokens"][0];

@@ -82,8 +82,10 @@ TEST_F(Verbs, OtherProgramsNamesForFlagsAreUnderstood) {
 }
 
 TEST_F(Verbs, SuggestionsFollowMeaningThenSpelling) {
-  refuses("train x --arch sf", 2, "unknown flag '--arch'; that is a setting of the model");
-  refuses("train x --n-layer 3", 2, "{\"model\": {\"arch\": ...}}");
+  refuses("train x --arch sf", 2,
+          "unknown flag '--arch'; it is a setting of the model: --set model.arch=VALUE");
+  refuses("train x --n-layer 3", 2, "--set model.arch=VALUE");
+  refuses("generate x --dropout 3", 2, "which its recipe gives: {\"model\": {\"dropout\": ...}}");
   refuses("train x --max-iters 3", 2, "did you mean '--steps'?");
   refuses("train x --seq-len=3", 2, "did you mean '--length'?");
   refuses("train x --learn 3", 2, "did you mean '--learning-rate'?");

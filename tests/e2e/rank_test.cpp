@@ -46,6 +46,15 @@ TEST_F(Verbs, RankSaysHowScoresOrderModels) {
   EXPECT_EQ(difference["spearman_intervals"]["100"], Json({0, 0}));
 }
 
+// Nor is the folder bound to a table that cannot be ranked by.
+TEST_F(Verbs, RankLeavesTheFolderFreeForAnotherTable) {
+  const std::string bad = file("bad.csv", "n_layer,d_model,n_head,d_inner,n_token\n2,64,4,128,1000\n"),
+                    out = " --backbone gpt2 --proxy decoder_params -o " + path("ranked");
+  refuses("rank --table " + bad + out, 2, "has no perplexity");
+  const Outcome outcome = heed("rank --table " + file("t.csv", kTable) + out);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+}
+
 // Where the scores are as good as random, the interval says so; a second score that is right differs by more
 // than chance.
 TEST_F(Verbs, RankGivesIntervals) {
@@ -102,7 +111,7 @@ TEST_F(Verbs, RankKeepsScoresAndResumes) {
   }
   EXPECT_NE(content(log).find("scoring by partial_training: 0 of 3 models"), std::string::npos)
       << content(log);
-  EXPECT_NE(content(log).find("the same command resumes it"), std::string::npos) << content(log);
+  EXPECT_NE(content(log).find("rerun the same command to resume"), std::string::npos) << content(log);
   const std::string before = content(scores);
   EXPECT_GE(lines(), 1);
   EXPECT_LT(lines(), 3);
@@ -171,9 +180,9 @@ TEST_F(Verbs, RankTrainsModelsOfASpace) {
   EXPECT_EQ(from_table, json);
   // A folder belongs to one ranking, and to one kind of run.
   refuses("rank --space " + space + " --models 4 --max-steps 10 --data " + text() + " -o " + path("ranked"),
-          2, "was made with other settings: 'ranking.steps' is 20 there and 10 now");
+          2, "was started with other settings: 'ranking.steps' was 20 and is 10 now");
   refuses("rank --table " + path("ranked/models.csv") + " -o " + path("ranked"), 2,
-          "was made with other settings");
+          "was started with other settings");
   refuses("rank --table " + path("ranked/models.csv") + " -o " + path("ranked/m001"), 2,
           "was made by `heed train`");
   refuses("train " + path("ranked/m001/config.json") + " --data " + text() + " -o " + path("ranked"), 2,
@@ -202,7 +211,7 @@ TEST_F(Verbs, RankRefuses) {
   refuses("rank", 2, "give a table of trained models with --table FILE.csv");
   refuses("rank --table " + file("t.csv", kTable) + " --batch 0", 2, "--batch is 0; it must be positive");
   refuses("rank --table " + file("t.csv", kTable) + " --models 3", 2,
-          "--models and --max-steps go with --space");
+          "--models and --max-steps need --space");
   refuses("rank --table " + file("low.csv",
                                  "n_layer,d_model,n_head,d_inner,n_token,backbone,valid_ppl\n"
                                  "2,64,4,128,1000,gpt2,-3\n"),

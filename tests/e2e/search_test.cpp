@@ -65,7 +65,7 @@ TEST_F(Searching, ScoresModelsOnAText) {
   refuses(command("x", "--strategy random --samples 4 --proxy partial_training"), 2,
           "partial_training learns from a text; give one with --data PATH");
   refuses(command("y", "--proxy partial_training --data " + text()), 2,
-          "exact needs a proxy that follows from the sizes");
+          "exact needs a score computed from sizes alone");
 }
 
 TEST_F(Searching, ShowsTheScoreThatChoseAndHowFarItIs) {
@@ -87,20 +87,24 @@ TEST_F(Searching, ShowsTheScoreThatChoseAndHowFarItIs) {
 
 TEST_F(Searching, SaysWhichLimitIsInTheWay) {
   ASSERT_EQ(heed(command("run", "--keep 2 --no-baselines")).code, 0);
-  refuses(command("a", "--max-latency 1us"), 3, "the limit on latency is in the way. The nearest: ");
+  refuses(command("a", "--max-latency 1us"), 3, "the limit on latency is too tight. The nearest: ");
   EXPECT_EQ(heed(command("a", "--max-latency 1s --keep 2 --no-baselines")).code, 0);  // in the same folder
-  refuses(command("b", "--max-memory 9K"), 3, "the limit on memory is in the way. The nearest: ");
-  refuses(command("c", "--max-parameters 10"), 3, "the limit on parameters is in the way. The nearest: ");
+  refuses(command("b", "--max-memory 9K"), 3, "the limit on memory is too tight. The nearest: ");
+  refuses(command("c", "--max-parameters 10"), 3, "the limit on parameters is too tight. The nearest: ");
   refuses(command("c", "--max-step-latency 1us"), 3,
-          "the limit on the latency of a step is in the way. The nearest: ");
+          "the limit on the latency of a step is too tight. The nearest: ");
   refuses(command("c", "--max-first-token 1us"), 3,
-          "the limit on the time to the first token is in the way. The nearest: ");
-  refuses(command("c", "--max-file 1KiB"), 3, "the limit on file size is in the way. The nearest: ");
+          "the limit on the time to the first token is too tight. The nearest: ");
+  refuses(command("c", "--max-file 1KiB"), 3, "the limit on file size is too tight. The nearest: ");
   refuses(command("c", "--objective soon"), 2, "soon");
   refuses(command("d", "--max-parameters 10 --max-latency 1us"), 3,
           "loosen them all. The smallest: 16/0/1/256");
+  // A space that says nothing about itself.
+  refuses("search " + Verbs::space({{"about", "\"\""}}) + " --profile " + profile() +
+              " --max-parameters 10 -o " + path("c"),
+          3, ": 10^");
   for (const char* other : {"--strategy random", "--strategy evolution --proxy flops"})
-    refuses(command("e", std::string("--max-latency 1us ") + other), 3, "the limit on latency is in the way");
+    refuses(command("e", std::string("--max-latency 1us ") + other), 3, "the limit on latency is too tight");
   refuses(command("f", "--max-latency 0ms"), 2, "a limit of 0 or less");
 }
 
@@ -291,8 +295,8 @@ TEST_F(Searching, RefusesALimitWithoutAUnitAndImpossibleOnesAtOnce) {
   const double begin = now_seconds();
   std::string fresh = command("b", "--max-latency 0.001us");
   fresh.replace(fresh.find(profile()), profile().size(), path("new.db"));
-  refuses(fresh, 3, "the limit on latency is in the way");
-  refuses(command("c", "--max-memory 1MiB"), 3, "the limit on memory is in the way");
+  refuses(fresh, 3, "the limit on latency is too tight");
+  refuses(command("c", "--max-memory 1MiB"), 3, "the limit on memory is too tight");
   EXPECT_LT(now_seconds() - begin, 10);
 }
 
@@ -314,7 +318,7 @@ TEST_F(Searching, AnEarlierFolderIsGoneOnWith) {
   ASSERT_EQ(again.code, 0) << again.output;
   EXPECT_EQ(Json::parse(again.out)["models"], first["models"]);
   refuses(command("run", "--strategy random --samples 21 --keep 2 --no-baselines"), 2,
-          "'strategy_settings.samples' is 20 there and 21 now");
+          "'strategy_settings.samples' was 20 and is 21 now");
   EXPECT_EQ(heed("describe '" + path("run") + ":16/0/1/256 sf2:16'").code, 0);
   // Nor is it taken for a run of another verb.
   refuses("train " + tiny() + " --data " + text() + " -o " + path("run"), 2, "was made by `heed search`");
@@ -326,7 +330,7 @@ TEST_F(Searching, Refuses) {
   refuses("search lts-tlx -o " + path("x"), 2, "did you mean 'lts-txl'?");
   refuses("search " + space(), 2, "give a folder with -o FOLDER");
   refuses(command("x", "--strategy exakt"), 2, "did you mean 'exact'?");
-  refuses(command("x", "--proxy flops"), 2, "exact needs a proxy that follows from the sizes");
+  refuses(command("x", "--proxy flops"), 2, "exact needs a score computed from sizes alone");
   refuses(command("x", "--max-latency fast"), 2, "a time such as");
   refuses(command("x", "--max-memory lots"), 2, "a size such as");
   refuses(command("x", "--keep 0"), 2, "it must be positive");
@@ -334,8 +338,7 @@ TEST_F(Searching, Refuses) {
   refuses(command("x", "--seed 5"), 2, "--seed belongs to --strategy evolution, random; this is exact");
   refuses(command("x", "--strategy evolution --samples 5"), 2, "--samples belongs to --strategy random");
   refuses(command("x", "--mutation 2 --strategy evolution"), 2, "is not in [0, 1]");
-  refuses("search " + file("bad.toml", "[genes]\nwidth = [") + " -o " + path("x"), 2,
-          "not TOML from line 2 on");
+  refuses("search " + file("bad.toml", "[genes]\nwidth = [") + " -o " + path("x"), 2, "not TOML: line 2");
   refuses("search " + file("empty.toml", "[genes]\nwidth = 7\nheads = 2\n") + " -o " + path("x"), 2,
           "is empty");
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -97,7 +98,7 @@ TEST_F(TrainVerb, TrainLearnsAndSaysWhere) {
   const std::string before = model("run");
   const Outcome again = heed(command("run", "--steps 200"));
   EXPECT_EQ(again.code, 0);
-  EXPECT_TRUE(again.out.starts_with("was already trained: 200 steps")) << again.output;
+  EXPECT_TRUE(again.out.starts_with("already trained for 200 steps")) << again.output;
   EXPECT_EQ(model("run"), before);
 }
 
@@ -137,6 +138,9 @@ TEST_F(TrainVerb, UnitsAreUnderstood) {
   const Outcome tokens = heed(command("tokens", "--tokens 1.28K"));
   EXPECT_TRUE(tokens.out.starts_with("trained 20 steps")) << tokens.output;
   const Outcome timed = heed(command("timed", "--steps 1000000 --max-time 50ms"));
+  // The first update, before there is a plan, knows of the limit as well.
+  EXPECT_TRUE(std::regex_search(timed.output, std::regex("step 1/1000000 .* ETA [0-9.]+ (ms|us)")))
+      << timed.output;
   EXPECT_EQ(timed.code, 0) << timed.output;
   EXPECT_TRUE(timed.out.starts_with("trained ")) << timed.output;
 }
@@ -271,7 +275,7 @@ TEST_F(TrainVerb, GoesOnOnlyWithTheSameTokenizer) {
     changed.replace(changed.find(word), word.size(), heed::text('"', to, '"'));
   }
   file("run/tokenizer.json", changed);
-  refuses(words, 2, "its tokenizer.json is not the one that this run was begun with");
+  refuses(words, 2, "its tokenizer.json is not the one that this run was started with");
   file("run/tokenizer.json", before);
   EXPECT_EQ(heed(words).code, 0);
 }
@@ -279,9 +283,9 @@ TEST_F(TrainVerb, GoesOnOnlyWithTheSameTokenizer) {
 TEST_F(TrainVerb, KeepsToItsFolder) {
   ASSERT_EQ(heed(command("run")).code, 0);
   const std::string before = model("run"), config = content(path("run/config.json"));
-  refuses(command("run", "--batch 8"), 2, "'training.batch' is 4 there and 8 now");
+  refuses(command("run", "--batch 8"), 2, "'training.batch' was 4 and is 8 now");
   refuses("train " + tiny() + " -o " + path("run") + " --data " + file("other.txt", std::string(9000, 'x')),
-          2, "this run was begun with another text");
+          2, "this run was started with another text");
   EXPECT_EQ(model("run"), before);
   EXPECT_EQ(content(path("run/config.json")), config);
   file("mine/letter.txt", "dear reader");
@@ -313,19 +317,26 @@ TEST_F(TrainVerb, SomeSettingsMayChange) {
   EXPECT_EQ(same.code, 2) << same.output;  // not a flag of train
   const Outcome more = heed(command("run", "--steps 60 --evaluate-every 30 --set evaluation.memory=8"));
   ASSERT_EQ(more.code, 0) << more.output;
-  EXPECT_TRUE(contains(more, "training.steps is 60 from here on; it was 40")) << more.output;
-  EXPECT_TRUE(contains(more, "the learning rate is another one from here on")) << more.output;
+  EXPECT_TRUE(contains(more, "training.steps changes from 40 to 60")) << more.output;
+  const std::string warning = "the learning rate now differs from that of a run with these settings";
+  EXPECT_TRUE(contains(more, warning)) << more.output;
+  EXPECT_TRUE(contains(more, "trained 60 steps, the last 20 in ")) << more.output;
   EXPECT_EQ(metrics("run").back()["step"], 60);
   const Json config = Json::parse(content(path("run/config.json")));
   EXPECT_EQ(config["training"]["steps"], 60);
   EXPECT_EQ(config["evaluation"]["memory"], 8);
   const Outcome quiet = heed(command("run", "--steps 60 --evaluate-every 20 --set evaluation.memory=8"));
-  EXPECT_TRUE(contains(quiet, "was already trained: 60 steps")) << quiet.output;
-  EXPECT_FALSE(contains(quiet, "learning rate is another")) << quiet.output;
+  EXPECT_TRUE(contains(quiet, "already trained for 60 steps")) << quiet.output;
+  EXPECT_FALSE(contains(quiet, warning)) << quiet.output;
   refuses(command("run", "--steps 50"), 2,
-          "50 steps were asked for, and " + path("run") + " has made 60 of 60");
+          path("run") + " has already made 60 of 60 steps, and 50 were asked for");
   EXPECT_EQ(Json::parse(content(path("run/config.json")))["training"]["steps"], 60);
   refuses(command("run", "--steps 60 --batch 8"), 2, "May change: training.steps");
+  const Outcome rates = heed(command("run", "--steps 70 --learning-rate 0.002"));
+  ASSERT_EQ(rates.code, 0) << rates.output;
+  const size_t once = rates.output.find(warning);
+  ASSERT_NE(once, std::string::npos) << rates.output;
+  EXPECT_EQ(rates.output.find(warning, once + 1), std::string::npos) << rates.output;
 }
 
 // The same command resumes what it began, and only then makes more.
@@ -395,7 +406,7 @@ TEST_F(TrainVerb, SizesFollowTheVocabulary) {
   EXPECT_EQ(parameters(dry + " --tokenizer words --vocabulary 500") - bytes, (500 - 256) * row);
   EXPECT_EQ(parameters(dry + " --tokenizer words --vocabulary 50000" + data) - bytes, (702 - 256) * row);
   EXPECT_EQ(parameters(dry + " --tokenizer bpe") - bytes, (4096 - 256) * row);
-  refuses(dry + " --tokenizer words", 2, "only the text tells; give --vocabulary, or the text with --data");
+  refuses(dry + " --tokenizer words", 2, "depends on the text; give --vocabulary, or the text with --data");
   const Outcome described = heed("describe " + tiny() + " --json --tokenizer bpe --vocabulary 300");
   EXPECT_EQ(Json::parse(described.out)["spec"]["vocabulary"], 300) << described.output;
   // Before the run itself, which has few pairs to merge.
@@ -418,7 +429,7 @@ TEST_F(TrainVerb, TrainRefuses) {
           "is a folder, neither a file nor a recipe");
   refuses(start + path("none"), 2, "does not exist");
   refuses(start + file("empty.txt", ""), 2, "is empty");
-  refuses(start + file("one.txt", "x"), 2, "has 1 tokens, too few");
+  refuses(start + file("one.txt", "x"), 2, "has 1 token, too few");
   refuses(start + file("zeros", std::string(99, '\0')), 2, "is not text: it has NUL bytes");
   refuses(start + path("empty"), 2, "holds no text files");
   file("pictures/logo.png", std::string("\x89PNG\0\0", 6));
@@ -440,15 +451,23 @@ TEST_F(TrainVerb, TrainRefuses) {
       {"--tokens 3X", "such as 5000, 300K, 2.5M or 1B"},
       {"--tokens 0", "--tokens is 0, and one update has 4 x 16 = 64 tokens"},
       {"--tokens 10", "--tokens is 10, and one update has 4 x 16 = 64 tokens"},
-      {"--tokens 3K --max-steps 4", "--max-steps and --tokens both say how long; give one of them"},
-      {"--max-steps 5 --steps 2", "--steps and --max-steps both say how long"},
+      {"--tokens 3K --max-steps 4",
+       "--max-steps and --tokens both set the length of the run; give one of them"},
+      {"--max-steps 5 --steps 2", "--steps and --max-steps both set the length of the run"},
       {"--steps 5 --steps 2", "--steps was given 2 times, as '5' and '2'; give it once"},
       {"--more-steps 5", "is not a run yet; give --steps to begin one"},
       {"--set model.dropuot=0.2", "did you mean 'model.dropout'?"},
-      {"--set model.dropout", "not a setting with its value"},
+      {"--set dropuot=0.2", "'dropuot' is not a setting of a recipe"},
+      {"--set dropout=0.2", "did you mean 'model.dropout'?"},
+      {"--set model.dropout", "'model.dropout' needs a value; write model.dropout=VALUE"},
+      {"--set model.dropout=0 --set model.dropout=0.1", "'model.dropout' is set twice"},
+      {"--set training.batch=2 --batch 4", "--batch and --set training.batch give the same setting"},
+      {"--set data.tokenizer=bpe --tokenizer words", "--tokenizer and --set data.tokenizer give the same"},
+      {"--set training.steps=2 --steps 4", "--steps and --set training.steps give the same setting"},
+      {"--set training.steps=2 --tokens 4K", "--set training.steps and --tokens both set the length"},
       {"--set model.dropout=much", "dropout"},
       {"--set model.width=17", "heads"},
-      {"--epochs 3 --tokens 4K", "--tokens and --epochs both say how long"},
+      {"--epochs 3 --tokens 4K", "--tokens and --epochs both set the length of the run"},
       {"--epochs 0", "--epochs is 0; it must be above 0"},
       {"--max-time -4", "such as 500ms, 90s, 5m or 1.5h"},
       {"--save-seconds -1", "--save-seconds: '-1' was given"},

@@ -63,7 +63,7 @@ TEST_F(Locked, TheSecondIsToldWhoWorksThere) {
     next.send(SIGTERM);
     const int status = next.status();
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << status << content(path("log"));
-    EXPECT_TRUE(content(path("log")).find("the same command resumes it") != std::string::npos)
+    EXPECT_TRUE(content(path("log")).find("rerun the same command to resume") != std::string::npos)
         << content(path("log"));
   }
 }

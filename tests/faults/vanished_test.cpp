@@ -36,11 +36,11 @@ TEST_F(Vanished, TheTextBetweenTwoStarts) {
     expect_told(heed(again), 2, {"mine.txt", "does not exist"});
     file("mine.txt", words + "more\n");
     expect_told(heed(again), 2,
-                {"this run was begun with another text", "use another folder, or the same text"});
+                {"this run was started with another text", "use another folder, or the same text"});
     std::string changed = words;
     changed[100] = 'X';
     file("mine.txt", changed);
-    expect_told(heed(again), 2, {"this run was begun with another text"});
+    expect_told(heed(again), 2, {"this run was started with another text"});
     file("mine.txt", "");
     expect_told(heed(again), 2, {"mine.txt", "is empty"});
     file("mine.txt", words);

@@ -115,7 +115,7 @@ TEST_F(OnText, LossesOfTwoVocabulariesCompareWhereWordsAreKnown) {
   EXPECT_LT(score(known, 100), 0);
   EXPECT_LT(score(known, 0), 0);
   EXPECT_LT(score(unknown, 20), 0);  // alone
-  EXPECT_SAYS(score(unknown, 100), "of the tokens are unknown words, so that its losses do not compare");
+  EXPECT_SAYS(score(unknown, 100), "of the tokens are unknown words, so its losses cannot be compared");
 }
 
 TEST_F(OnText, AModelThatDivergesIsWorseThanAny) {

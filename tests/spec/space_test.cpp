@@ -131,7 +131,7 @@ TEST(Space, RefusesWhatMakesNoModels) {
        "t: genes: width: 0 is less than 1"},
   };
   for (const auto& [toml, message] : rules) EXPECT_EQ(refused(toml), message) << toml;
-  EXPECT_EQ(refused("[genes]\nwidth = [16").substr(0, 28), "t: not TOML from line 2 on: ");
+  EXPECT_EQ(refused("[genes]\nwidth = [16").substr(0, 20), "t: not TOML: line 2:");
   EXPECT_NE(refused("[genes]\nlayer = [\"sx\"]\n").find("x"), std::string::npos);
   EXPECT_EQ(message_of([] {
               read_space({{"length", UINT64_MAX}}, "t");

@@ -56,19 +56,20 @@ TEST(RunFolder, OtherSettingsAreRefusedByName) {
     change(config);
     return message(folder.path(), config);
   };
-  EXPECT_EQ(changed([](Json& config) { config["model"]["width"] = 256; }),
-            folder.path().string() +
-                ": was made with other settings: 'model.width' is 512 there and 256 now; use another folder, "
-                "or the "
-                "same settings to resume");
+  EXPECT_EQ(
+      changed([](Json& config) { config["model"]["width"] = 256; }),
+      folder.path().string() +
+          ": was started with other settings: 'model.width' was 512 and is 256 now; use another folder, "
+          "or the "
+          "same settings to resume");
   EXPECT_TRUE(contains(changed([](Json& config) { config["model"]["heads"][1] = 2; }),
-                       "'model.heads' is [8,4] there and [8,2] now"));
+                       "'model.heads' was [8,4] and is [8,2] now"));
   EXPECT_TRUE(contains(changed([](Json& config) { config["model"]["extra"] = "x"; }),
-                       "'model.extra' is not set there and \"x\" now"));
+                       "'model.extra' was not set and is \"x\" now"));
   EXPECT_TRUE(contains(changed([](Json& config) { config["training"].erase("rate"); }),
-                       "'training.rate' is 0.1 there and not set now"));
+                       "'training.rate' was 0.1 and is not set now"));
   EXPECT_TRUE(contains(changed([](Json& config) { config["training"] = 1; }),
-                       "'training' is {\"rate\":0.1} there and 1"));
+                       "'training' was {\"rate\":0.1} and is 1"));
   EXPECT_EQ(message(folder.path(), kConfig), "");
   EXPECT_FALSE(read_json_object(folder / "run.json").at("resumed").empty());
 
@@ -232,7 +233,7 @@ TEST(RunFolder, TwoProcessesRefusePolitely) {
   {
     const RunFolder run(folder.path(), RunKind::kTrain, kConfig, kRecord);
     const std::string expected = text(folder.path().string(), ": process ", ::getpid(),
-                                      " works in this folder; wait for it to end, or use another folder");
+                                      " is using this folder; wait for it to end, or use another folder");
     EXPECT_EQ(message(folder.path(), kConfig), expected);
     const pid_t child = ::fork();
     if (child == 0) ::_exit(message(folder.path(), kConfig) == expected ? 0 : 1);

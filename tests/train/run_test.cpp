@@ -472,9 +472,9 @@ TEST(Run, OtherSettingsOrAnotherTextAreRefused) {
     change(recipe);
     return test::message_of([&] { run(recipe, text, to); });
   };
-  EXPECT_NE(changed([](auto& r) { r.training.batch = 2; }).find("'training.batch' is 4 there and 2 now"),
+  EXPECT_NE(changed([](auto& r) { r.training.batch = 2; }).find("'training.batch' was 4 and is 2 now"),
             std::string::npos);
-  EXPECT_NE(changed([](auto& r) { r.model.width = 32; }).find("'model.width' is 16 there and 32 now"),
+  EXPECT_NE(changed([](auto& r) { r.model.width = 32; }).find("'model.width' was 16 and is 32 now"),
             std::string::npos);
   EXPECT_NE(changed([](auto& r) { r.data.tokenizer = "bytes"; }).find("'data.tokenizer'"), std::string::npos);
   const std::string before = content(text / "train.txt");
@@ -483,7 +483,7 @@ TEST(Run, OtherSettingsOrAnotherTextAreRefused) {
     std::string wrong = right;
     wrong[wrong.size() / 2] = wrong[wrong.size() / 2] == 'a' ? 'e' : 'a';
     write(text / file, wrong);
-    EXPECT_NE(test::message_of([&] { run(small_recipe(), text, to); }).find("begun with another text"),
+    EXPECT_NE(test::message_of([&] { run(small_recipe(), text, to); }).find("started with another text"),
               std::string::npos)
         << file;
     write(text / file, right);

@@ -92,7 +92,7 @@ void Sample::check_comparable(const ProxyInput& batch) {
   for (const auto& [vocabulary, counts] : held_out_) {
     if (!counts.comparable())
       throw usage_error(settings_.data, " with a vocabulary of ", vocabulary, ": ", counts.unknown_words(),
-                        ", so that its losses do not compare with those of other vocabularies; give models "
+                        ", so its losses cannot be compared with those of other vocabularies; give models "
                         "with one vocabulary, or with bpe or bytes");
   }
 }

@@ -14,10 +14,10 @@ struct SampleSettings {
   std::string data;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("batch", sequences, "sequences that scores run a model on");
-    field("score_steps", steps, "updates that partial_training makes");
+    field("batch", sequences, "batch size of scores that run models");
+    field("score_steps", steps, "training steps of partial_training");
     field("data", data,
-          "text or folder that such scores, and models to be trained, read; words by frequency if not given");
+          "text or folder for scores that run models and for training; default: random words by frequency");
   }
 };
 void validate(const SampleSettings& settings);

@@ -69,7 +69,7 @@ struct SupernetSettings {
     field("epoch_factor", epoch_factor, "factor of annealing by epoch");
     field("unchanged", unchanged,
           "stop early once the architecture has not changed for this share of the tuning; 0: never");
-    field("least_tuning", least_tuning, "share of the tuning that is always done");
+    field("least_tuning", least_tuning, "minimum share of the tuning before it may stop early");
     field("latency_term", latency_term,
           "none, power (loss alpha log(LAT)^beta) or log-power (alpha loss log(LAT^beta)); LAT: a "
           "prompt in microseconds, from this device's profile");

@@ -21,8 +21,8 @@ struct WorthSettings {
   template <class Visitor>
   void visit(Visitor&& field) {
     field("models", models, "models to train");
-    field("tokens", tokens, "tokens that each model is trained on");
-    field("seed", seed, "which models, and their initial weights");
+    field("tokens", tokens, "training tokens per model");
+    field("seed", seed, "seed of the choice of models and of their initial weights");
   }
 };
 
