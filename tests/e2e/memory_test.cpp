@@ -55,7 +55,9 @@ TEST_F(Verbs, AProcessThatGeneratesIsPlannedWhole) {
           "inner": [1024]})j",
       R"j({"model": {"backbone": "gpt2", "arch": "(sf)x3", "width": 512, "heads": [8], "inner": [2048], "context": 128}, "evaluation": {"memory": 0})j",
       R"j({"model": {"backbone": "transformer-xl", "arch": "(sf)x2", "width": 256, "heads": [4], "inner": [1024]},
-          "data": {"tokenizer": "bpe", "vocabulary": 2000})j"};
+          "data": {"tokenizer": "bpe", "vocabulary": 2000})j",
+      R"j({"model": {"backbone": "transformer-xl", "arch": "(sf)x2", "width": 256, "heads": [4], "inner": [1024]},
+          "data": {"tokenizer": "wordpiece", "vocabulary": 1000})j"};
   int number = 0;
   for (const std::string& model : models) {
     const std::string run = path(heed::text("run", ++number));
