@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kReplacement = 0xFFFD;
 constexpr int32_t kCapitalSigma = 0x3A3, kSigma = 0x3C3, kFinalSigma = 0x3C2;
-constexpr int32_t kDottedCapitalI = 0x130, kDotAbove = 0x307;
+constexpr int32_t kDottedCapitalI = 0x130, kSmallI = 0x69, kDotAbove = 0x307;
 
 enum Traits : uint8_t {
   kDropped = 1,  // by cleaning
@@ -162,7 +162,7 @@ void BertNormalizer::lower() {
     if (c == kCapitalSigma) {
       next_.push_back({cased_before && !cased_after(i) ? kFinalSigma : kSigma, begin, end});
     } else if (c == kDottedCapitalI) {
-      next_.insert(next_.end(), {{'i', begin, end}, {kDotAbove, begin, end}});
+      next_.insert(next_.end(), {{kSmallI, begin, end}, {kDotAbove, begin, end}});
     } else {
       next_.push_back({traits_of(c) & kCapital ? utf8proc_tolower(c) : c, begin, end});
     }

@@ -77,6 +77,10 @@ class WordPieceTokenizer : public Tokenizer {
     return std::count(ids.begin(), ids.end(), unknown_);
   }
 
+  bool folds_letters() const override {
+    return vocabulary_.words.lower_case || vocabulary_.words.strip_accents;
+  }
+
   // Before or after a blank: neither a word nor what decides about its letters reaches over it.
   size_t cut_before(std::string_view text, size_t position) const override {
     if (position >= text.size()) return text.size();
