@@ -234,7 +234,7 @@ class Rank : public Verb {
     if (wrong.empty()) {
       std::printf("parameter counts: every size in the table agrees\n");
     } else {
-      std::printf("parameter counts: %zu sizes in the table differ\n", wrong.size());
+      std::printf("parameter counts: differences from the table: %zu\n", wrong.size());
       for (size_t i = 0; i < std::min(wrong.size(), kShownMismatches); ++i)
         std::printf("  %s: %s is %lld, counted %lld\n", wrong[i].id.c_str(), wrong[i].column.c_str(),
                     static_cast<long long>(wrong[i].stated), static_cast<long long>(wrong[i].counted));

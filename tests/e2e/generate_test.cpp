@@ -10,7 +10,7 @@ TEST_F(Verbs, GenerateGoesOnFromAPrompt) {
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(outcome.out.starts_with("the cat")) << outcome.out;
   EXPECT_EQ(outcome.out.size(), 7 + 30 + 1u) << outcome.out;  // bytes, and a line end
-  EXPECT_TRUE(contains(outcome, "tokens: 7 of the prompt")) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "prompt: 7 tokens in ")) << outcome.output;
   EXPECT_EQ(heed("generate " + run + " -p 'the cat' -n 30 --temperature 0 --no-prompt").out,
             outcome.out.substr(7));
   // The seed decides.
@@ -100,8 +100,9 @@ TEST_F(Verbs, GenerateAnswersLines) {
       heed("generate " + run + " -n 20 --temperature 0 --no-prompt -p 'the cat" + alone + "a dog'").out);
   EXPECT_EQ(answers("", "-p 'the cat'"), "the cat" + alone);
   EXPECT_EQ(answers(""), "");
-  refuses("generate " + run + " -i -p -", 2, "--interactive reads standard input itself");
-  refuses("generate " + run + " -i --json", 2, "--json is of one continuation");
+  refuses("generate " + run + " -i -p -", 2,
+          "--interactive reads standard input, so the prompt cannot come from there");
+  refuses("generate " + run + " -i --json", 2, "--json and --interactive cannot be combined");
 }
 
 // A model with learned positions has as many as it has.

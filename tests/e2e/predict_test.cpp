@@ -79,7 +79,7 @@ TEST_F(Verbs, PredictSaysWhichLinesItCannotRead) {
                     program = " | " HEED_PROGRAM " predict " + run;
   const Outcome outcome = shell("printf 'the cat\\nthe zebra\\nthe cat\\n'" + program + " --json");
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_TRUE(contains(outcome, "1 of 3 lines have no answer")) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "1 of 3 lines could not be read")) << outcome.output;
   const std::vector<Json> answers = lines_of(outcome.out);
   ASSERT_EQ(answers.size(), 3u) << outcome.out;
   EXPECT_NE(answers[1]["error"].get<std::string>().find("'zebra'"), std::string::npos);

@@ -37,7 +37,8 @@ TEST_F(Verbs, RankSaysHowScoresOrderModels) {
   EXPECT_EQ(json["models"]["100"], 3);
   EXPECT_EQ(json["models"]["20"], 0);
   EXPECT_EQ(json["few_models"], 30);
-  EXPECT_TRUE(contains(outcome, "warning: coefficients up to the best 100% (3 models) are of fewer"))
+  EXPECT_TRUE(
+      contains(outcome, "warning: coefficients up to the best 100% (3 models) are computed from fewer"))
       << outcome.output;
   EXPECT_FALSE(json["proxies"]["decoder_params"].contains("difference"));
   const Json& difference = json["proxies"]["flops"]["difference"];
@@ -70,7 +71,8 @@ TEST_F(Verbs, RankGivesIntervals) {
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   const Json json = Json::parse(outcome.out);
   EXPECT_EQ(json["models"]["50"], 30);
-  EXPECT_TRUE(contains(outcome, "up to the best 40% (24 models) are of fewer than 30")) << outcome.output;
+  EXPECT_TRUE(contains(outcome, "up to the best 40% (24 models) are computed from fewer than 30"))
+      << outcome.output;
   const Json decoder = json["proxies"]["decoder_params"], total = json["proxies"]["total_params"];
   const auto low = [](const Json& intervals) { return intervals["100"][0].get<double>(); };
   const auto high = [](const Json& intervals) { return intervals["100"][1].get<double>(); };
@@ -147,7 +149,7 @@ TEST_F(Verbs, RankPrintsTables) {
       heed("rank --table " + file("t.csv", kTable) + " --backbone gpt2 --proxy decoder_params,flops");
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "4 models, 1 of them without a perplexity and left out")) << outcome.out;
-  EXPECT_TRUE(contains(outcome, "counted again: 1 stated sizes differ")) << outcome.out;
+  EXPECT_TRUE(contains(outcome, "parameter counts: differences from the table: 1\n")) << outcome.out;
   EXPECT_TRUE(contains(outcome, "decoder_params")) << outcome.out;
   EXPECT_FALSE(contains(outcome, "total_params ")) << outcome.out;
 }

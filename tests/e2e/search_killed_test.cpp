@@ -82,7 +82,7 @@ TEST_F(Searching, TwoAtOnceOnOneDatabaseBothFinish) {
   for (int wait = 0; wait < 400 && !std::filesystem::exists(path("three/heed.db")); ++wait)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   ASSERT_TRUE(std::filesystem::exists(path("three/heed.db"))) << content(path("out1"));
-  refuses(command("three", longer), 1, "works in this folder");
+  refuses(command("three", longer), 1, "is using this folder");
   first.send(SIGKILL);
   EXPECT_TRUE(WIFSIGNALED(first.status()));
 }

@@ -102,7 +102,7 @@ TEST_F(SupernetVerb, WrongUseIsRefused) {
   refuses(asking("--steps 20 --cycle 500"), 2, "logits would never be updated");
   refuses(asking("--seeds 0"), 2, "--seeds is 0");
   refuses(asking("--latency-term often"), 2, "latency_term");
-  refuses(asking("--dry-run --json"), 2, "leave --json out");
+  refuses(asking("--dry-run --json"), 2, "--dry-run and --json cannot be combined");
   // As it was called before, with or without the flags that moved with it.
   for (const std::string& old : {"search --strategy supernet " + tiny(),
                                  "search " + tiny() + " --layers 4 --strategy supernet --dry-run"})

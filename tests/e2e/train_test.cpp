@@ -88,9 +88,9 @@ TEST_F(TrainVerb, TrainLearnsAndSaysWhere) {
   EXPECT_TRUE(outcome.out.starts_with("trained 200 steps in ")) << outcome.out;
   EXPECT_TRUE(outcome.out.ends_with("model in " + path("run") + "/model\n")) << outcome.out;
   EXPECT_TRUE(contains(outcome, "step 200/200")) << outcome.output;
-  const size_t at = outcome.out.find("valid part: ");
+  const size_t at = outcome.out.find("validation score: ");
   ASSERT_NE(at, std::string::npos) << outcome.out;
-  EXPECT_LT(std::stod(outcome.out.substr(at + 12)), 2.5);  // 8 bits before, 4 for single letters
+  EXPECT_LT(std::stod(outcome.out.substr(at + 18)), 2.5);  // 8 bits before, 4 for single letters
   for (const char* name : {"config.json", "run.json", "metrics.jsonl", "samples.jsonl", "tokenizer.json",
                            "model/config.json", "model/tokenizer.json", "model/model.safetensors"}) {
     EXPECT_TRUE(fs::is_regular_file(path("run") + "/" + name)) << name;
@@ -455,7 +455,7 @@ TEST_F(TrainVerb, TrainRefuses) {
        "--max-steps and --tokens both set the length of the run; give one of them"},
       {"--max-steps 5 --steps 2", "--steps and --max-steps both set the length of the run"},
       {"--steps 5 --steps 2", "--steps was given 2 times, as '5' and '2'; give it once"},
-      {"--more-steps 5", "is not a run yet; give --steps to begin one"},
+      {"--more-steps 5", "is not a run yet; give --steps to start one"},
       {"--set model.dropuot=0.2", "did you mean 'model.dropout'?"},
       {"--set dropuot=0.2", "'dropuot' is not a setting of a recipe"},
       {"--set dropout=0.2", "did you mean 'model.dropout'?"},

@@ -45,7 +45,7 @@ TEST_F(Locked, TheSecondIsToldWhoWorksThere) {
     const Child owner(endless(work, run), path("log"));
     ASSERT_TRUE(wait_for(begun(work, path(run)))) << content(path("log"));
     expect_told(with_heed("timeout 60 @ " + endless(work, run)), 1,
-                {heed::text("process ", owner.pid(), " works in this folder"), "use another folder"});
+                {heed::text("process ", owner.pid(), " is using this folder"), "use another folder"});
     // Others may look.
     EXPECT_EQ(heed("report " + path(run) + " -o " + path("r.html")).code, 0);
     EXPECT_EQ(kill(owner.pid(), 0), 0) << "the owner goes on";
@@ -80,7 +80,7 @@ TEST_F(Locked, TwoAtOnce) {
     for (const auto& [status, log] : {std::pair{first, path("log1")}, {second, path("log2")}}) {
       if (status == 0) continue;
       EXPECT_EQ(WEXITSTATUS(status), 1);
-      EXPECT_NE(content(log).find("works in this folder"), std::string::npos) << content(log);
+      EXPECT_NE(content(log).find("is using this folder"), std::string::npos) << content(log);
     }
     expect_same_end(Work::kTrain, "run");
   }
