@@ -235,8 +235,9 @@ class Bench : public Verb {
         }
       }
     }
-    kernels::warm_up_gemm();
+    // A process that serves a model does not load the library of matrix products; the yardsticks below do.
     const int64_t program = resident_bytes();
+    kernels::warm_up_gemm();
     const double busy = measure::load_of_others(), peak = measure::peak_flops_now();
     {
       ProgressLine line;
