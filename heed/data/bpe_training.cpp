@@ -42,8 +42,7 @@ PairMerger count_pieces(const TextSource& text, const std::array<int32_t, 256>& 
 }  // namespace
 
 BpeVocabulary learn_bpe(int64_t vocabulary, const TextSource& text) {
-  const bool usual = vocabulary == 0;
-  if (usual) vocabulary = kUsualVocabulary;
+  if (vocabulary == 0) vocabulary = kUsualVocabulary;
   if (vocabulary < kSmallest)
     throw usage_error("bpe: a vocabulary of ", vocabulary, " was asked for; it needs at least ", kSmallest,
                       " (256 bytes and ", BpeVocabulary::kEndOfText, ")");
@@ -57,11 +56,7 @@ BpeVocabulary learn_bpe(int64_t vocabulary, const TextSource& text) {
   merger.count_pairs();
   while (static_cast<int64_t>(made.tokens.size()) < vocabulary - 1) {
     const PairMerger::Best best = merger.take_best();
-    if (best.count < kLeastPairCount && usual) break;
-    if (best.count < kLeastPairCount)
-      throw usage_error("bpe: a vocabulary of ", vocabulary,
-                        " was asked for, but in this text nothing occurs twice beyond ",
-                        made.tokens.size() + 1, " tokens; ask for that many, or learn from more text");
+    if (best.count < kLeastPairCount) break;  // the text has no more; who needs more looks at the size
     const auto [left, right] = best.pair;
     // Always a new token: the same string is merged the same way wherever it occurs, so only one pair
     // makes it.

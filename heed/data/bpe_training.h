@@ -9,8 +9,8 @@
 namespace heed::data {
 
 // Repeatedly merges the most frequent pair of neighbours until there are `vocabulary` tokens: 256 bytes, the
-// merged ones, <|endoftext|>. Ties are broken by the smaller left id, then the smaller right id. Throws if
-// the text runs out of pairs that occur twice. With 0: kUsualVocabulary, or fewer if the text runs out.
+// merged ones, <|endoftext|>. Ties are broken by the smaller left id, then the smaller right id. There are
+// fewer if the text runs out of pairs that occur twice. With 0: kUsualVocabulary, or fewer.
 inline constexpr int64_t kUsualVocabulary = 4096;
 BpeVocabulary learn_bpe(int64_t vocabulary, const TextSource& text);
 

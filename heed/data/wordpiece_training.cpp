@@ -127,8 +127,7 @@ PairMerger start_of(const Words& words, const Characters& characters) {
 
 WordPieceVocabulary learn_wordpiece(int64_t vocabulary, const BertWordSettings& settings,
                                     const TextSource& text) {
-  const bool usual = vocabulary == 0;
-  if (usual) vocabulary = kUsualWordPieces;
+  if (vocabulary == 0) vocabulary = kUsualWordPieces;
   if (vocabulary < kSmallest)
     throw usage_error("wordpiece: a vocabulary of ", vocabulary, " was asked for; it needs at least ",
                       kSmallest, " (5 special tokens and a character)");
@@ -149,11 +148,7 @@ WordPieceVocabulary learn_wordpiece(int64_t vocabulary, const BertWordSettings& 
   const size_t prefix = std::string_view(WordPieceVocabulary::kPrefix).size();
   while (std::ssize(made.tokens) < vocabulary) {
     const PairMerger::Best best = merger.take_best();
-    if (best.count < kLeastPairCount && usual) break;
-    if (best.count < kLeastPairCount)
-      throw usage_error("wordpiece: a vocabulary of ", vocabulary,
-                        " was asked for, but in this text nothing occurs twice beyond ", made.tokens.size(),
-                        " tokens; ask for that many, or learn from more text");
+    if (best.count < kLeastPairCount) break;  // the text has no more; who needs more looks at the size
     const auto [left, right] = best.pair;
     // Always a new token: the same string is merged the same way wherever it occurs, so only one pair
     // makes it.

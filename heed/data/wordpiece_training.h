@@ -16,8 +16,8 @@ namespace heed::data {
 // The special tokens, then characters by code point, each also with ## if it can continue a word, then the
 // merged pieces in order. Ties are broken by the smaller left id, then the smaller right id: the same text
 // gives the same vocabulary. Rare characters are left out as long as they are together at most one in
-// 10 000, and more of them if they do not fit; words with them are unknown. Throws if the text runs out of
-// pairs that occur twice. With 0: kUsualWordPieces, or fewer if the text runs out.
+// 10 000, and more of them if they do not fit; words with them are unknown. There are fewer if the text
+// runs out of pairs that occur twice. With 0: kUsualWordPieces, or fewer.
 inline constexpr int64_t kUsualWordPieces = 4096;
 WordPieceVocabulary learn_wordpiece(int64_t vocabulary, const BertWordSettings& words,
                                     const TextSource& text);

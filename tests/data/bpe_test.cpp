@@ -263,8 +263,7 @@ TEST(BpeTraining, SizesThatCannotBe) {
               std::string::npos);
   EXPECT_EQ(learn_bpe(257, pieces({})).tokens.size(), 257u);
   const std::string text = "abab abab";
-  EXPECT_NE(test::message_of([&] { learn_bpe(1000000000000, pieces({text})); }).find("beyond 259 tokens"),
-            std::string::npos);
+  EXPECT_EQ(learn_bpe(1000000000000, pieces({text})).tokens.size(), 259u);
   EXPECT_EQ(learn_bpe(259, pieces({text})).merges.entries().size(), 2u);
   EXPECT_EQ(learn_bpe(0, pieces({text})).tokens.size(), 259u);  // the usual size, or fewer
 }
@@ -275,9 +274,7 @@ TEST(BpeTraining, TextWithoutSpacesIsLearnedFrom) {
   for (int i = 0; i < 100000; ++i) text += "acgt"[rng.below(4)];
   EXPECT_EQ(learn_bpe(1000, pieces({text})).tokens.size(), 1000u);
   // In parts of 256: 2, 4, ..., 256 letters, then nothing comes twice.
-  EXPECT_NE(
-      test::message_of([&] { learn_bpe(300, pieces({std::string(10000, 'a')})); }).find("beyond 265 tokens"),
-      std::string::npos);
+  EXPECT_EQ(learn_bpe(300, pieces({std::string(10000, 'a')})).tokens.size(), 265u);
 }
 
 TEST(Bpe, AnyBytesComeBack) {

@@ -353,7 +353,7 @@ TEST(WordPieceTraining, MergesTheMostFrequentPairs) {
   const std::string text = "ban Bán banana, nan.\n";
   EXPECT_EQ(learned(14, text).tokens, with_special({",", ".", "a", "b", "n", "##a", "##b", "##n", "##an"}));
   EXPECT_EQ(learned(15, text).tokens.back(), "ban");
-  EXPECT_SAYS(learned(16, text), "nothing occurs twice beyond 15 tokens; ask for that many");
+  EXPECT_EQ(learned(16, text).tokens.size(), 15u);  // nothing else occurs twice
   EXPECT_EQ(learned(0, text).tokens, learned(15, text).tokens);
   EXPECT_EQ(learned(0, text).added.size(), 5u);
   const auto tokenizer = make_wordpiece_tokenizer(learned(0, text));

@@ -409,6 +409,15 @@ TEST_F(TrainVerb, SizesFollowTheVocabulary) {
   refuses(dry + " --tokenizer words", 2, "depends on the text; give --vocabulary, or the text with --data");
   const Outcome described = heed("describe " + tiny() + " --json --tokenizer bpe --vocabulary 300");
   EXPECT_EQ(Json::parse(described.out)["spec"]["vocabulary"], 300) << described.output;
+  // A recipe that was found without this text may ask for more tokens than it has.
+  const std::string many =
+      file("many.json", R"({"model": {"arch": "sf", "width": 16, "heads": [2], "inner": [32],
+    "vocabulary": 16384}, "data": {"tokenizer": "bpe", "vocabulary": 16384}, "training": {"batch": 2, "length": 16}})");
+  const Outcome fewer = heed("train " + many + " --steps 1 -o " + path("fewer") + data);
+  EXPECT_EQ(fewer.code, 0) << fewer.output;
+  EXPECT_TRUE(contains(fewer, "the text has a vocabulary of ")) << fewer.output;
+  EXPECT_EQ(heed("eval " + path("fewer") + data).code, 0);
+
   // Before the run itself, which has few pairs to merge.
   const Outcome run = heed("train " + tiny() + " --tokenizer bpe --steps 1 -o " + path("bpe") + data);
   ASSERT_EQ(run.code, 0) << run.output;

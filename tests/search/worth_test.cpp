@@ -12,6 +12,7 @@
 #include "heed/search/worth/law_file.h"
 #include "heed/search/worth/least_squares.h"
 #include "heed/search/worth/one_more_block.h"
+#include "heed/search/worth/short_training.h"
 #include "heed/search/worth/train_time.h"
 #include "heed/search/worth/valuation.h"
 #include "tests/support/messages.h"
@@ -80,6 +81,21 @@ TEST(DesignedSample, CoversTheSpaceFromItsBeginning) {
   const auto few = designed_sample(space, costs, 12, most, 1);
   EXPECT_TRUE(std::equal(few.begin(), few.end(), sample.begin()));
   EXPECT_NE(designed_sample(space, costs, 12, most, 2), few);
+}
+
+TEST(LeaveOutVocabularies, ThatTheTextDoesNotHave) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "the cat sat on the mat. a dog ate the fog.\n";
+  write_file(folder / "text.txt", text);
+  spec::Space space = spec::load_space("letters");
+  std::vector<std::string> notes;
+  leave_out_vocabularies(space, folder / "text.txt", folder / "tokens",
+                         [&](const std::string& note) { notes.push_back(note); });
+  EXPECT_EQ(space.vocabulary, (std::vector<int64_t>{256}));
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_NE(notes[0].find("without the models of vocabulary 4096: "), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("nothing occurs twice beyond"), std::string::npos) << notes[0];
 }
 
 TEST(DesignedSample, EndsWhereThereAreNoMoreModels) {

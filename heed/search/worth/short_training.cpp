@@ -231,6 +231,11 @@ int64_t tokens_to_train_on(const spec::Space& space, const fs::path& data, const
 
 void check_comparable(const spec::Recipe& recipe, const fs::path& data, const fs::path& folder) {
   const train::CorpusTokens tokens = shared_tokens(recipe, data, folder);
+  // Models of fewer tokens would be trained than those that are counted and timed.
+  if (data::tokenizers().find(recipe.data.tokenizer).usual_size > 0 &&
+      tokens.tokenizer->size() < recipe.data.vocabulary)
+    throw usage_error("in ", data.string(), " nothing occurs twice beyond ", tokens.tokenizer->size(),
+                      " tokens; a space for it has that many at most");
   if (!tokens.corpus.has(data::Split::kValid)) return;  // the training refuses it
   const data::TextCounts& counts = tokens.stream(data::Split::kValid).counts();
   if (counts.comparable()) return;
