@@ -13,16 +13,13 @@ namespace {
 // Builds a vocabulary from names as files write them.
 class Builder {
  public:
-  Builder(const Json& vocabulary, std::vector<BpeVocabulary::Added> added, size_t merges) {
+  Builder(const Json& vocabulary, std::vector<AddedToken> added, size_t merges) {
     made_.merges = BpeMerges(merges);
     made_.added = std::move(added);
     std::unordered_map<std::string, int32_t> added_ids;
-    for (const BpeVocabulary::Added& token : made_.added) {
-      if (!added_ids.emplace(token.content, token.id).second)
-        throw usage_error("'", printable(token.content), "' appears twice among the added tokens");
-    }
+    for (const AddedToken& token : made_.added) added_ids.emplace(token.content, token.id);
     size_t size = vocabulary.size();
-    for (const BpeVocabulary::Added& token : made_.added) size += !vocabulary.contains(token.content);
+    for (const AddedToken& token : made_.added) size += !vocabulary.contains(token.content);
     IdNames names(size);
     for (const auto& [name, id] : vocabulary.items()) {
       if (const auto found = added_ids.find(name); found != added_ids.end()) {
@@ -38,8 +35,7 @@ class Builder {
       names.set(id, *bytes);
       ids_.emplace(name, id.get<int32_t>());
     }
-    for (const BpeVocabulary::Added& token : made_.added)
-      names.set(static_cast<uint32_t>(token.id), token.content);
+    for (const AddedToken& token : made_.added) names.set(static_cast<uint32_t>(token.id), token.content);
     made_.tokens = names.take();
     std::sort(made_.added.begin(), made_.added.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -98,28 +94,6 @@ void refuse_other_settings(const Json& json) {
   require(splitter, "use_regex", {true});
 }
 
-int32_t id_from(const Json& json, const std::string& token) {
-  const auto number = whole_number(json);
-  if (!number || *number > INT32_MAX)
-    throw usage_error("the added token '", printable(token), "' has no valid id");
-  return static_cast<int32_t>(*number);
-}
-
-std::vector<BpeVocabulary::Added> added_tokens(const Json& json) {
-  std::vector<BpeVocabulary::Added> added;
-  const auto found = json.find("added_tokens");
-  if (found == json.end() || found->is_null()) return added;
-  for (const Json& token : array_at(json, "added_tokens")) {
-    BpeVocabulary::Added made;
-    made.content = string_at(token, "content");
-    made.id = id_from(token.value("id", Json()), made.content);
-    made.special = token.value("special", Json(true)) != Json(false);
-    if (made.content.empty()) throw usage_error("the added token with id ", made.id, " is empty");
-    added.push_back(std::move(made));
-  }
-  return added;
-}
-
 }  // namespace
 
 bool is_bpe_json(const Json& json) {
@@ -134,7 +108,7 @@ BpeVocabulary bpe_from_json(const Json& json) {
   const Json& model = object_at(json, "model");
   refuse_other_settings(json);
   const Json& merges = array_at(model, "merges");
-  Builder builder(object_at(model, "vocab"), added_tokens(json), merges.size());
+  Builder builder(object_at(model, "vocab"), added_tokens_of(json), merges.size());
   for (const Json& merge : merges) {
     if (merge.is_string()) {
       builder.merge(std::string_view(merge.get_ref<const std::string&>()));
@@ -151,10 +125,10 @@ BpeVocabulary bpe_from_json(const Json& json) {
 BpeVocabulary bpe_from_gpt2_files(const Json& encoder, std::string_view merges) {
   if (!encoder.is_object())
     throw usage_error("encoder.json should be an object of tokens and ids, found ", encoder.type_name());
-  std::vector<BpeVocabulary::Added> added;
+  std::vector<AddedToken> added;
   const auto end = encoder.find(BpeVocabulary::kEndOfText);
   if (end != encoder.end()) {
-    added.push_back({id_from(*end, BpeVocabulary::kEndOfText), BpeVocabulary::kEndOfText, true});
+    added.push_back({added_id(*end, BpeVocabulary::kEndOfText), BpeVocabulary::kEndOfText, true});
   }
   Builder builder(encoder, std::move(added), encoder.size());
   bool first = true;
@@ -170,13 +144,7 @@ BpeVocabulary bpe_from_gpt2_files(const Json& encoder, std::string_view merges) 
 
 Json bpe_to_json(const BpeVocabulary& vocabulary) {
   JsonParts parts;
-  for (const BpeVocabulary::Added& token : vocabulary.added) {
-    Json& added = parts.added_tokens.emplace_back();
-    added["id"] = token.id;
-    added["content"] = token.content;
-    for (const char* flag : {"single_word", "lstrip", "rstrip", "normalized"}) added[flag] = false;
-    added["special"] = token.special;
-  }
+  parts.added_tokens = json_of(vocabulary.added);
   parts.pre_tokenizer = byte_level_part(true);
   parts.decoder = byte_level_part(true);
   Json& model = parts.model;
@@ -186,8 +154,7 @@ Json bpe_to_json(const BpeVocabulary& vocabulary) {
   model["fuse_unk"] = false;
   std::vector<std::string> names;
   for (const std::string& token : vocabulary.tokens) names.push_back(to_byte_level(token));
-  for (const BpeVocabulary::Added& token : vocabulary.added)
-    names[static_cast<size_t>(token.id)] = token.content;
+  for (const AddedToken& token : vocabulary.added) names[static_cast<size_t>(token.id)] = token.content;
   Json::object_t vocab;
   for (size_t id = 0; id < names.size(); ++id) vocab.emplace(names[id], id);
   model["vocab"] = std::move(vocab);

@@ -2,58 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <mutex>
 
 #include "heed/data/bpe_files.h"
 #include "heed/data/bpe_training.h"
+#include "heed/data/piece_cache.h"
 #include "heed/data/pretokenize.h"
 #include "heed/data/tokenizer_json.h"
 
 namespace heed::data {
 namespace {
-
-// A cache of the ids of earlier pieces. Each piece has one slot, which holds the latest: frequent words are
-// nearly always there, and the size is fixed. Long pieces and pieces of many tokens are rare and not kept.
-class PieceCache {
- public:
-  static constexpr size_t kLongestPiece = 15;
-  static constexpr size_t kMostIds = 4;
-
-  // The bytes of a piece of at most kLongestPiece, padded with zeros, and its length in the last byte.
-  struct Key {
-    uint64_t low = 0, high = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct Entry {
-    Key key;                            // zero: empty
-    std::array<int32_t, kMostIds> ids;  // -1 after the last
-  };
-
-  static Key key_of(std::string_view text, size_t begin, size_t length) {
-    Key key;
-    if (text.size() - begin >= sizeof key) {
-      std::memcpy(&key, text.data() + begin, sizeof key);
-      const size_t unused = 8 * (length <= 8 ? 8 - length : 16 - length);
-      uint64_t& last = length <= 8 ? key.low : key.high;
-      last = last << unused >> unused;
-      if (length <= 8) key.high = 0;
-    } else {
-      std::memcpy(&key, text.data() + begin, length);
-    }
-    key.high |= static_cast<uint64_t>(length) << 56;
-    return key;
-  }
-
-  Entry& place_of(const Key& key) {
-    const uint64_t mixed = (key.low ^ key.high * 0xD6E8FEB86659FD93u) * 0x9E3779B97F4A7C15u;
-    return entries_[mixed >> (64 - kBits)];
-  }
-
- private:
-  static constexpr int kBits = 16;
-  std::vector<Entry> entries_ = std::vector<Entry>(size_t{1} << kBits);
-};
 
 class BpeTokenizer : public Tokenizer {
  public:
@@ -62,7 +19,7 @@ class BpeTokenizer : public Tokenizer {
   explicit BpeTokenizer(BpeVocabulary vocabulary) : vocabulary_(std::move(vocabulary)) {
     byte_ids_.fill(-1);
     // Added tokens go first: if one is the text of a byte, the byte's own token still encodes that byte.
-    for (const BpeVocabulary::Added& token : vocabulary_.added) {
+    for (const AddedToken& token : vocabulary_.added) {
       set_byte(token.id);
       if (token.content == BpeVocabulary::kEndOfText) end_ = token.id;
     }
@@ -82,7 +39,7 @@ class BpeTokenizer : public Tokenizer {
   Json to_json() const override { return bpe_to_json(vocabulary_); }
 
   void encode(std::string_view text, std::vector<int32_t>& ids) const override {
-    std::unique_ptr<PieceCache> cache = borrow_cache();
+    const PieceCaches::Borrowed cache = caches_.borrow();
     std::vector<int32_t> piece;
     for (size_t begin = 0, end; begin < text.size(); begin = end) {
       end = pretoken_end(text, begin);
@@ -105,7 +62,6 @@ class BpeTokenizer : public Tokenizer {
       }
       for (size_t i = 0; i < PieceCache::kMostIds && entry.ids[i] >= 0; ++i) ids.push_back(entry.ids[i]);
     }
-    return_cache(std::move(cache));
   }
 
   size_t cut_before(std::string_view text, size_t position) const override {
@@ -135,28 +91,10 @@ class BpeTokenizer : public Tokenizer {
     vocabulary_.merges.apply(ids);
   }
 
-  // One cache per encoding thread, reused by the next ones.
-  std::unique_ptr<PieceCache> borrow_cache() const {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!caches_.empty()) {
-        auto cache = std::move(caches_.back());
-        caches_.pop_back();
-        return cache;
-      }
-    }
-    return std::make_unique<PieceCache>();
-  }
-  void return_cache(std::unique_ptr<PieceCache> cache) const {
-    const std::lock_guard lock(mutex_);
-    caches_.push_back(std::move(cache));
-  }
-
   BpeVocabulary vocabulary_;
   std::array<int32_t, 256> byte_ids_;
   int32_t end_ = -1;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<PieceCache>> caches_;
+  PieceCaches caches_;
 };
 
 std::unique_ptr<Tokenizer> learn(const TokenizerSpec& spec, const TextSource& text) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "heed/data/bpe_merges.h"
+#include "heed/data/tokenizer_json.h"
 
 namespace heed::data {
 
@@ -13,16 +14,10 @@ struct BpeVocabulary {
   // Ends a document.
   static constexpr const char* kEndOfText = "<|endoftext|>";
 
-  // Special tokens, which no text encodes to: their letters in a text are encoded as ordinary text.
-  struct Added {
-    int32_t id = 0;
-    std::string content;
-    bool special = true;
-  };
-
   std::vector<std::string> tokens;  // bytes by id, including the added ones
   BpeMerges merges;
-  std::vector<Added> added;  // by rising id
+  // No text encodes to them: their letters in a text are encoded as ordinary text. By rising id.
+  std::vector<AddedToken> added;
 };
 
 }  // namespace heed::data

@@ -15,6 +15,12 @@
 
 namespace heed::data {
 
+// Bytes of a text.
+struct TokenSpan {
+  size_t begin, end;
+  bool operator==(const TokenSpan&) const = default;
+};
+
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
@@ -24,6 +30,10 @@ class Tokenizer {
   // express. Texts cut at `cut_before` and encoded slice by slice give the ids of the whole. Several threads
   // may encode at once.
   virtual void encode(std::string_view text, std::vector<int32_t>& ids) const = 0;
+  // Also appends where in `text` each token comes from. Spans may share bytes where a character becomes
+  // several tokens. Throws for kinds that do not know.
+  virtual void encode_with_spans(std::string_view text, std::vector<int32_t>& ids,
+                                 std::vector<TokenSpan>& spans) const;
   // A position <= `position`, not far before it, at which the text may be cut; `position` itself for bytes. 0
   // if there is none. `text` is the whole text, of which only some bytes around the answer are read.
   virtual size_t cut_before(std::string_view text, size_t position) const = 0;
@@ -52,12 +62,15 @@ struct TokenizerSpec {
   std::string kind = "bytes";
   int64_t vocabulary = 0;
   std::string newline = "keep";
+  bool cased = false;
   template <class Visitor>
   void visit(Visitor&& field) {
-    field("kind", kind, "bytes, characters, words, lm1b or bpe");
-    field("vocabulary", vocabulary,
-          "size to learn, for bpe, 0: 4096; most words to keep, for words and lm1b, 0: no limit");
+    field("kind", kind, "bytes, characters, words, lm1b, bpe or wordpiece");
+    field(
+        "vocabulary", vocabulary,
+        "size to learn, for bpe and wordpiece, 0: 4096; most words to keep, for words and lm1b, 0: no limit");
     field("newline", newline, "what a line end becomes with characters: keep, drop or eos");
+    field("cased", cased, "keeps capital letters and accents, for wordpiece; the other kinds always do");
   }
 };
 
@@ -76,13 +89,15 @@ struct TokenizerEntry {
   int64_t usual_size = 0;  // of the vocabulary if no size is asked for; 0: whatever occurs in the text
   // Of memory that a tokenizer needs once it has been read, about: altogether, and for each token.
   int64_t bytes = 0, bytes_per_token = 0;
+  bool has_cases = false;  // may drop capital letters and accents: TokenizerSpec::cased says whether
 };
 const Registry<TokenizerEntry>& tokenizers();
 
 std::unique_ptr<Tokenizer> learn_tokenizer(const TokenizerSpec& spec, const TextSource& text);
 // For kinds without a choice of line ends: refuses a `newline` that was set.
 void refuse_newline(const TokenizerSpec& spec);
-// From a tokenizer.json, or from a folder that has one, or that has GPT-2's encoder.json and vocab.bpe.
+// From a tokenizer.json or BERT's vocab.txt, or from a folder that has one of them, or GPT-2's encoder.json
+// and vocab.bpe.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 }  // namespace heed::data

@@ -1,6 +1,7 @@
 #include "heed/data/tokenizer_json.h"
 
 #include <cstdio>
+#include <unordered_set>
 #include <utility>
 
 namespace heed::data {
@@ -76,6 +77,43 @@ std::vector<std::string> names_by_id(const Json& vocabulary) {
   return names.take();
 }
 
+int32_t added_id(const Json& json, const std::string& content) {
+  const auto number = whole_number(json);
+  if (!number || *number > INT32_MAX)
+    throw usage_error("the added token '", printable(content), "' has no valid id");
+  return static_cast<int32_t>(*number);
+}
+
+std::vector<AddedToken> added_tokens_of(const Json& json) {
+  std::vector<AddedToken> added;
+  const auto found = json.find("added_tokens");
+  if (found == json.end() || found->is_null()) return added;
+  std::unordered_set<std::string> contents;
+  for (const Json& token : array_at(json, "added_tokens")) {
+    AddedToken made;
+    made.content = string_at(token, "content");
+    made.id = added_id(token.value("id", Json()), made.content);
+    made.special = token.value("special", Json(true)) != Json(false);
+    if (made.content.empty()) throw usage_error("the added token with id ", made.id, " is empty");
+    if (!contents.insert(made.content).second)
+      throw usage_error("'", printable(made.content), "' appears twice among the added tokens");
+    added.push_back(std::move(made));
+  }
+  return added;
+}
+
+Json json_of(const std::vector<AddedToken>& added) {
+  Json json = Json::array();
+  for (const AddedToken& token : added) {
+    Json& one = json.emplace_back();
+    one["id"] = token.id;
+    one["content"] = token.content;
+    for (const char* flag : {"single_word", "lstrip", "rstrip", "normalized"}) one[flag] = false;
+    one["special"] = token.special;
+  }
+  return json;
+}
+
 Json tokenizer_json(JsonParts parts) {
   Json json;
   json["version"] = "1.0";
@@ -84,7 +122,7 @@ Json tokenizer_json(JsonParts parts) {
   json["added_tokens"] = std::move(parts.added_tokens);
   json["normalizer"] = std::move(parts.normalizer);
   json["pre_tokenizer"] = std::move(parts.pre_tokenizer);
-  json["post_processor"] = nullptr;
+  json["post_processor"] = std::move(parts.post_processor);
   json["decoder"] = std::move(parts.decoder);
   json["model"] = std::move(parts.model);
   return json;

@@ -41,9 +41,21 @@ class IdNames {
 // {name: id} as names by id.
 std::vector<std::string> names_by_id(const Json& vocabulary);
 
+// A token with an id of its own, whatever the model would make of its content: special ones mostly.
+struct AddedToken {
+  int32_t id = 0;
+  std::string content;
+  bool special = true;
+};
+// The id of `content`, which must be a whole number.
+int32_t added_id(const Json& json, const std::string& content);
+// 'added_tokens' of a file, as they stand there; none if it has none. Each content must be there once.
+std::vector<AddedToken> added_tokens_of(const Json& json);
+Json json_of(const std::vector<AddedToken>& added);
+
 // A whole tokenizer.json around `model`. The parts are null where there are none.
 struct JsonParts {
-  Json model, pre_tokenizer, normalizer, decoder;
+  Json model, pre_tokenizer, normalizer, post_processor, decoder;
   Json added_tokens = Json::array();
 };
 Json tokenizer_json(JsonParts parts);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace heed::data {
@@ -29,6 +30,20 @@ inline Utf8Character utf8_at(std::string_view text, size_t at) {
   if (length == 3 && (code_point < 0x800 || (code_point >= 0xD800 && code_point <= 0xDFFF))) return {};
   if (length == 4 && (code_point < 0x10000 || code_point > 0x10FFFF)) return {};
   return {code_point, length};
+}
+
+// `code_point` must be one.
+inline void append_utf8(int32_t code_point, std::string& text) {
+  const auto rest = [&](int shift) { return static_cast<char>(0x80 | (code_point >> shift & 0x3F)); };
+  if (code_point < 0x80) {
+    text += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    text += {static_cast<char>(0xC0 | code_point >> 6), rest(0)};
+  } else if (code_point < 0x10000) {
+    text += {static_cast<char>(0xE0 | code_point >> 12), rest(6), rest(0)};
+  } else {
+    text += {static_cast<char>(0xF0 | code_point >> 18), rest(12), rest(6), rest(0)};
+  }
 }
 
 inline bool is_utf8(std::string_view text) {

@@ -17,14 +17,17 @@ struct DataSpec {
   std::string tokenizer = "bytes";
   int64_t vocabulary = 0;
   std::string newline = "keep";
+  bool cased = false;
   template <class Visitor>
   void visit(Visitor&& field) {
     field("reader", reader, "how files become train, valid and test text");
     field("unwrap", unwrap, "joins the lines of a paragraph, for hard-wrapped books");
-    field("tokenizer", tokenizer, "bytes, characters, words, lm1b or bpe");
-    field("vocabulary", vocabulary,
-          "size to learn, for bpe, 0: 4096; most words to keep, for words and lm1b, 0: no limit");
+    field("tokenizer", tokenizer, "bytes, characters, words, lm1b, bpe or wordpiece");
+    field(
+        "vocabulary", vocabulary,
+        "size to learn, for bpe and wordpiece, 0: 4096; most words to keep, for words and lm1b, 0: no limit");
     field("newline", newline, "what a line end becomes with characters: keep, drop or eos");
+    field("cased", cased, "keeps capital letters and accents, for wordpiece; the other kinds always do");
   }
 };
 

@@ -34,8 +34,8 @@ CorpusTokens open_tokens(const spec::DataSpec& spec, const std::filesystem::path
       if (result.corpus.has(split)) splits.push_back(split);
     }
   }
-  result.tokenizer =
-      data::learn_tokenizer({spec.tokenizer, spec.vocabulary, spec.newline}, result.corpus.text(splits));
+  result.tokenizer = data::learn_tokenizer({spec.tokenizer, spec.vocabulary, spec.newline, spec.cased},
+                                           result.corpus.text(splits));
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "heed/data/byte_level.h"
 #include "heed/data/pretokenize.h"
 #include "tests/data/support.h"
+#include "tests/support/npm.h"
 #include "tests/support/random_text.h"
 #include "tests/support/test_data.h"
 
@@ -23,22 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Ids = std::vector<int32_t>;
-
-// Installs the packages once; says why if it cannot.
-std::string install(const fs::path& folder) {
-  if (fs::exists(folder / "node_modules/gpt-tokenizer") &&
-      fs::exists(folder / "node_modules/@huggingface/tokenizers"))
-    return "";
-  if (!test::output_of("command -v node && command -v npm")) return "node and npm are not installed";
-  fs::create_directories(folder);
-  std::ofstream(folder / "package.json") << "{}";
-  const bool done = test::output_of(
-                        "timeout 180 npm install --no-audit --no-fund --ignore-scripts --fetch-retries 1 "
-                        "--fetch-retry-mintimeout 2000 --prefix '" +
-                        folder.string() + "' gpt-tokenizer@4.0.0 @huggingface/tokenizers@0.2.0 2>&1")
-                        .has_value();
-  return done ? "" : "npm could not install gpt-tokenizer 4.0.0 and @huggingface/tokenizers 0.2.0";
-}
 
 std::vector<std::string> hard_texts() {
   std::vector<std::string> texts = {
@@ -145,7 +130,9 @@ char class_of(int32_t code_point) {
 
 TEST(BpeOracle, OthersGiveTheSame) {
   const fs::path folder = fs::path(HEED_BINARY_DIR) / "npm";
-  if (const std::string reason = install(folder); !reason.empty()) {
+  const std::string reason =
+      test::install_npm(folder, {{"gpt-tokenizer", "4.0.0"}, {"@huggingface/tokenizers", "0.2.0"}});
+  if (!reason.empty()) {
     std::cerr << "SKIPPED: the byte-pair encoding was not held against other programs: " << reason << "\n";
     GTEST_SKIP() << reason;
   }

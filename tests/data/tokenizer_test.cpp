@@ -117,6 +117,7 @@ TEST(Tokenizers, HashesAreThoseOfEarlierVersions) {
                                                        {"bytes", "badd9fff7d168269"},
                                                        {"characters", "dd2ae1cb34883193"},
                                                        {"lm1b", "9a806d0912d31ac2"},
+                                                       {"wordpiece", "69883146d71fc429"},
                                                        {"words", "68809c2ca6e7e838"}}));
 }
 
@@ -297,7 +298,8 @@ TEST_F(Folder, DamagedFilesAreRefused) {
       {"[]", "not a tokenizer heed can read"},
       {"null", "not a tokenizer heed can read"},
       {R"({"model":3})", "not a tokenizer heed can read"},
-      {R"({"model":{"type":"WordPiece"}})", "not a tokenizer heed can read"},
+      {R"({"model":{"type":"Unigram"}})", "not a tokenizer heed can read"},
+      {R"({"model":{"type":"WordPiece"}})", "'pre_tokenizer' is missing"},
       {model(R"("vocab":{"a":0})"), "not a tokenizer heed can read"},
       {model(R"("heed":{"kind":"runes"})"), "not a tokenizer heed can read"},
       {model(words), "'vocab' is missing"},
