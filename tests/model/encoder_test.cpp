@@ -247,6 +247,8 @@ TEST(EncoderErrors, WhatMakesNoSense) {
   EXPECT_SAYS(
       built(nothing, model::recomputing_form({1, 4, 4}, GraphEnd::kScores, model::WeightForm::kPlain)),
       "keeps no memory of earlier ones");
+  EXPECT_SAYS(built(nothing, model::observation_form(1, 7)), "the head hidden has no loss");
+  EXPECT_SAYS(built(nothing, {model::Training{}, 1, 7}), "the head hidden has no loss");
   EXPECT_SAYS(built(nothing, form(GraphEnd::kScores, false, 33)), "1 to 32 positions");
   EXPECT_SAYS(built([](auto& s) { s.embedding.types = -1; }, whole), "types is -1");
 }
