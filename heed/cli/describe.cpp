@@ -1,5 +1,6 @@
 #include "heed/cli/describe.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -10,6 +11,7 @@
 #include "heed/graph/plan.h"
 #include "heed/model/heads.h"
 #include "heed/spec/arch.h"
+#include "heed/train/tasks.h"
 #include "heed/train/training.h"
 
 namespace heed::cli {
@@ -27,7 +29,7 @@ struct Facts {
   double cached = 0;            // blocks, keys and values kept
   double training = 0;          // FLOPs of an update
   graph::Memory inference, update;
-  bool trains = true;  // otherwise the model has no loss, and there is no update
+  bool trains = true;  // otherwise no task trains the model's head, and there is no update
 };
 
 model::Model count(const spec::ModelSpec& spec, const model::GraphForm& form, graph::Memory* memory) {
@@ -43,8 +45,10 @@ Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_
   Facts facts;
   const spec::ModelSpec& spec = recipe.model;
   facts.parameters = model::count_parameters(spec);
-  facts.trains = model::heads().find(spec.head.kind).has_loss;
-  const auto end = facts.trains ? model::GraphEnd::kLoss : model::GraphEnd::kScores;
+  const model::HeadEntry& head = model::heads().find(spec.head.kind);
+  facts.trains =
+      std::ranges::any_of(train::tasks(), [&](const train::Task& task) { return task.head == head.name; });
+  const auto end = head.has_loss ? model::GraphEnd::kLoss : model::GraphEnd::kScores;
   const model::Segment segment{batch, length, memory};
   const model::Model plain = count(spec, recomputing_form(segment, end, model::WeightForm::kPlain), nullptr);
   facts.blocks = plain.block_cost.flops;
