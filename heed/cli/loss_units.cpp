@@ -21,7 +21,7 @@ std::string format_loss(double nats, bool bits, const data::TextCounts& counts) 
 
 std::string format_bits_per_byte(double nats, const data::TextCounts& counts, int digits) {
   const auto bits = counts.bits_per_byte(nats);
-  if (!bits) return text("no bits per byte, since ", counts.unknown_words());
+  if (!bits) return text("no bits per byte, since ", counts.what_is_missing());
   char number[40];
   std::snprintf(number, sizeof number, "%.*f bits per byte", digits, *bits);
   return counts.unknown > 0 ? text(number, "; ", counts.unknown_words()) : number;

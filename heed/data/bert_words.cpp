@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kReplacement = 0xFFFD;
 constexpr int32_t kCapitalSigma = 0x3A3, kSigma = 0x3C3, kFinalSigma = 0x3C2;
-constexpr int32_t kDottedCapitalI = 0x130, kDotAbove = 0x307;
+constexpr int32_t kDottedCapitalI = 0x130, kSmallI = 0x69, kDotAbove = 0x307;
 
 enum Traits : uint8_t {
   kDropped = 1,  // by cleaning
@@ -162,7 +162,7 @@ void BertNormalizer::lower() {
     if (c == kCapitalSigma) {
       next_.push_back({cased_before && !cased_after(i) ? kFinalSigma : kSigma, begin, end});
     } else if (c == kDottedCapitalI) {
-      next_.insert(next_.end(), {{'i', begin, end}, {kDotAbove, begin, end}});
+      next_.insert(next_.end(), {{kSmallI, begin, end}, {kDotAbove, begin, end}});
     } else {
       next_.push_back({traits_of(c) & kCapital ? utf8proc_tolower(c) : c, begin, end});
     }
@@ -182,17 +182,21 @@ void BertNormalizer::strip_accents() {
     for (const int32_t c : decomposed(character.code_point, into))
       next_.push_back({c, character.begin, character.end});
   }
-  // Canonical order: by class within each run of characters that have one.
-  const auto starts = [](const WordCharacter& c) { return combining_class(c.code_point) == 0; };
+  // Canonical order: by class within each run of characters that have one. What is reordered comes from the
+  // bytes of the whole run, so that positions still rise.
+  const auto starts = [](const WordCharacter& c) {
+    return !(traits_of(c.code_point) & kDecomposes) || combining_class(c.code_point) == 0;
+  };
+  const auto lower_class = [](const WordCharacter& a, const WordCharacter& b) {
+    return combining_class(a.code_point) < combining_class(b.code_point);
+  };
   for (auto begin = next_.begin(); begin != next_.end();) {
-    if (!(traits_of(begin->code_point) & kDecomposes) || starts(*begin)) {
-      ++begin;
-      continue;
+    const auto end = starts(*begin) ? begin + 1 : std::find_if(begin, next_.end(), starts);
+    if (!std::is_sorted(begin, end, lower_class)) {
+      const size_t first = begin->begin, last = (end - 1)->end;
+      std::stable_sort(begin, end, lower_class);
+      for (WordCharacter& c : std::span(begin, end)) c.begin = first, c.end = last;
     }
-    const auto end = std::find_if(begin, next_.end(), starts);
-    std::stable_sort(begin, end, [](const WordCharacter& a, const WordCharacter& b) {
-      return combining_class(a.code_point) < combining_class(b.code_point);
-    });
     begin = end;
   }
   std::erase_if(next_, [](const WordCharacter& c) { return traits_of(c.code_point) & kMark; });

@@ -83,13 +83,11 @@ enum class ByteClass : uint8_t { kBlank, kSign, kWord, kOther };  // kOther: con
 inline ByteClass class_of_byte(char byte) {
   static constexpr std::array<ByteClass, 256> kClasses = [] {
     std::array<ByteClass, 256> classes{};
-    for (size_t b = 0; b < 256; ++b) {
-      const bool letter = (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z'), digit = b >= '0' && b <= '9';
-      classes[b] = b == ' ' || b == '\t' || b == '\n' || b == '\r' ? ByteClass::kBlank
-                   : letter || digit                               ? ByteClass::kWord
-                   : b > ' ' && b < 127                            ? ByteClass::kSign
-                                                                   : ByteClass::kOther;
-    }
+    classes.fill(ByteClass::kOther);
+    for (size_t b = 0x21; b < 0x7F; ++b) classes[b] = ByteClass::kSign;
+    for (const char blank : {' ', '\t', '\n', '\r'}) classes[static_cast<size_t>(blank)] = ByteClass::kBlank;
+    for (const char c : std::string_view("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+      classes[static_cast<size_t>(c)] = ByteClass::kWord;
     return classes;
   }();
   return kClasses[static_cast<uint8_t>(byte)];

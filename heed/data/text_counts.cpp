@@ -24,4 +24,8 @@ std::string TextCounts::unknown_words() const {
   return sentence;
 }
 
+std::string TextCounts::what_is_missing() const {
+  return folded ? "capital letters and accents are not in the tokens" : unknown_words();
+}
+
 }  // namespace heed::data

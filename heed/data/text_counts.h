@@ -18,15 +18,18 @@ inline constexpr double kMostUnknown = 1e-3;
 struct TextCounts {
   int64_t tokens = 0, bytes = 0;
   int64_t unknown = 0;  // tokens that stand for words which the vocabulary lacks
+  bool folded = false;  // tokens do not tell capital letters and accents
 
   double bytes_per_token() const;  // 0 if there is no text
   double unknown_share() const;    // of the tokens
-  // Whether bits per byte say anything: there is a text, and few words of it are unknown.
-  bool comparable() const { return tokens > 0 && unknown_share() <= kMostUnknown; }
+  // Whether bits per byte say anything: there is a text, and the tokens tell all of it but a few words.
+  bool comparable() const { return tokens > 0 && !folded && unknown_share() <= kMostUnknown; }
   // Nothing if they say nothing.
   std::optional<double> bits_per_byte(double nats_per_token) const;
   // "5.20% of the tokens are unknown words".
   std::string unknown_words() const;
+  // Why it is not comparable: that, or "capital letters and accents are not in the tokens".
+  std::string what_is_missing() const;
 };
 
 }  // namespace heed::data

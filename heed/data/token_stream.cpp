@@ -222,7 +222,7 @@ TokenStream::TokenStream(const Part& part, const Tokenizer& tokenizer, const fs:
   }
   reader_ = std::move(opened->file);
   const Description& found = opened->description;
-  counts_ = {found.tokens, found.text_bytes, found.unknown};
+  counts_ = {found.tokens, found.text_bytes, found.unknown, tokenizer.folds_letters()};
   stored_width_ = found.stored_width;
   slice_ends_ = std::move(opened->slice_ends);
 }

@@ -42,6 +42,9 @@ class Tokenizer {
   // How many tokens of the encoded text stand for words that the vocabulary lacks, which they do not tell
   // apart. `text` as for `encode`.
   virtual int64_t count_unknown(std::string_view) const { return 0; }
+  // Whether texts that differ in capital letters or accents have the same ids. A loss per byte of such text
+  // does not count them, so it does not compare with others.
+  virtual bool folds_letters() const { return false; }
   // What tokenizer.json holds: Hugging Face's format, readable by `load_tokenizer`.
   virtual Json to_json() const = 0;
   // Of what to_json gives: two tokenizers with the same hash give the same ids. Folders of models keep it, so

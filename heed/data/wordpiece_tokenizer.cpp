@@ -57,7 +57,7 @@ class WordPieceTokenizer : public Tokenizer {
           cut(word, found);
           for (const Piece& piece : found) {
             ids.push_back(piece.id);
-            spans.push_back(span_of(word.subspan(piece.begin, piece.end - piece.begin), chunk));
+            spans.push_back({chunk + word[piece.begin].begin, chunk + word[piece.end - 1].end});
           }
         });
       });
@@ -75,6 +75,10 @@ class WordPieceTokenizer : public Tokenizer {
         text, [&](size_t begin, size_t end) { encoder.append(text.substr(begin, end - begin)); },
         [](size_t, size_t, int32_t) {});
     return std::count(ids.begin(), ids.end(), unknown_);
+  }
+
+  bool folds_letters() const override {
+    return vocabulary_.words.lower_case || vocabulary_.words.strip_accents;
   }
 
   // Before or after a blank: neither a word nor what decides about its letters reaches over it.
@@ -125,15 +129,6 @@ class WordPieceTokenizer : public Tokenizer {
       found.push_back(longest);
       begin = longest.end;
     }
-  }
-
-  static TokenSpan span_of(std::span<const WordCharacter> characters, size_t offset) {
-    TokenSpan span = {characters[0].begin, characters[0].end};
-    for (const WordCharacter& character : characters) {  // NFD may reorder
-      span.begin = std::min(span.begin, character.begin);
-      span.end = std::max(span.end, character.end);
-    }
-    return {span.begin + offset, span.end + offset};
   }
 
   // Texts without special tokens to ids. Words of ASCII, and short chunks with other characters, are mostly

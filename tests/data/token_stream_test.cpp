@@ -211,6 +211,10 @@ TEST(TextCounts, BitsPerByteAreForTextsOfKnownWords) {
   EXPECT_DOUBLE_EQ(trace.bits_per_byte(std::log(2.0)).value(), 0.2);
   EXPECT_FALSE(many.bits_per_byte(std::log(2.0)));
   EXPECT_EQ(many.unknown_words(), "0.20% of the tokens are unknown words");
+  EXPECT_EQ(many.what_is_missing(), many.unknown_words());
+  const TextCounts folded{1000, 5000, 0, true};
+  EXPECT_FALSE(folded.bits_per_byte(1));
+  EXPECT_EQ(folded.what_is_missing(), "capital letters and accents are not in the tokens");
   EXPECT_FALSE(TextCounts().bits_per_byte(1));
 }
 

@@ -105,6 +105,12 @@ class Question {
     if (words) one["words"] = true;
   }
 
+  // Two texts, with what the file says stands around them.
+  void add_pair(size_t file, const std::string& text, const std::string& second) {
+    add_case(file, text, false);
+    json_["cases"].back()["pair"] = second;
+  }
+
   void compare(const fs::path& folder) const {
     const fs::path question = folder / "wordpiece-question.json", answer = folder / "wordpiece-answer.json";
     std::ofstream(question) << json_;
@@ -117,7 +123,8 @@ class Question {
     std::vector<std::unique_ptr<Tokenizer>> tokenizers;
     for (const WordPieceVocabulary& vocabulary : vocabularies_)
       tokenizers.push_back(make_wordpiece_tokenizer(vocabulary));
-    for (const Json& one : answers["cases"]) {
+    for (size_t i = 0; i < answers["cases"].size(); ++i) {
+      const Json& one = answers["cases"][i];
       const std::string text = one["text"];
       const size_t file = one["file"];
       if (one.contains("words")) {
@@ -132,6 +139,16 @@ class Question {
       tokenizers[file]->encode_with_spans(text, ids, spans);
       ASSERT_TRUE(one["ids"].get<Ids>() == ids) << "file " << file << ": " << Json(text.substr(0, 300));
       ASSERT_TRUE(encoded(*tokenizers[file], text) == ids) << Json(text.substr(0, 300));
+      if (one.contains("pair")) {
+        const Ids second = encoded(*tokenizers[file], json_["cases"][i]["pair"].get<std::string>());
+        Ids both = {2, 3}, types(ids.size() + 2, 0);
+        both.insert(both.begin() + 1, ids.begin(), ids.end());
+        both.insert(both.end(), second.begin(), second.end());
+        both.push_back(3);
+        types.resize(both.size(), 1);
+        EXPECT_EQ(one["pair"]["ids"].get<Ids>(), both);
+        EXPECT_EQ(one["pair"]["types"].get<Ids>(), types);
+      }
     }
     fs::remove(question);
     fs::remove(answer);
@@ -160,6 +177,7 @@ TEST(WordPieceOracle, OthersGiveTheSame) {
     const size_t file = question.add_file(
         learn_wordpiece(0, {on(1), on(2), on(4), on(8)}, [&](const auto& take) { take(sample); }));
     for (int i = 0; i < 300; ++i) question.add_case(file, hard_text(rng, pools), true);
+    question.add_pair(file, "The first text,", "and the ΣΑΣ after it.");
     if (settings != 15 && settings != 3 && settings != 7) continue;
     std::string all;  // every character, alone and in a word
     for (int32_t c = 0; c <= 0x10FFFF; ++c) {

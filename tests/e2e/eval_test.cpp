@@ -117,6 +117,20 @@ TEST_F(Verbs, EvalGivesNoBitsPerByteWhereWordsAreUnknown) {
   }
 }
 
+TEST_F(Verbs, EvalGivesNoBitsPerByteWhereTokensHaveNoCapitals) {
+  const std::string data = " --data " + text(), flags = "--steps 2 --tokenizer wordpiece --vocabulary 40";
+  const std::string uncased = trained("uncased", flags),
+                    cased = trained("cased", flags + " --set data.cased=true");
+  const Outcome printed = heed("eval " + uncased + data);
+  EXPECT_TRUE(contains(printed, "no bits per byte, since capital letters and accents are not in the tokens"))
+      << printed.output;
+  EXPECT_TRUE(Json::parse(heed("eval " + uncased + " --json" + data).out)["bits_per_byte"].is_null());
+  EXPECT_TRUE(Json::parse(heed("eval " + cased + " --json" + data).out)["bits_per_byte"].is_number());
+  EXPECT_EQ(Json::parse(content(cased + "/config.json"))["data"]["cased"], true);
+  refuses("train " + tiny() + data + " -o " + path("bad") + " --set data.cased=true", 2,
+          "bytes: cased was asked for, but it is a setting of wordpiece only");
+}
+
 TEST_F(Verbs, EvalRefusesWhatItIsGiven) {
   const std::string run = trained(), data = " --data " + text(), eval = "eval " + run + data;
   refuses("eval", 2, "model is required");

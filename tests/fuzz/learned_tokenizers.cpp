@@ -1,6 +1,5 @@
 // Vocabularies learned from any bytes, and those bytes as ids (data/tokenizer.h).
-#include "heed/data/tokenizer.h"
-#include "tests/fuzz/support.h"
+#include "tests/fuzz/tokenizer_check.h"
 
 using namespace heed;
 
@@ -25,6 +24,7 @@ void check_tokenizer(const data::TokenizerSpec& spec, std::string_view input, si
     tokenizer->encode(input.substr(0, cut), parts);
     tokenizer->encode(input.substr(cut), parts);
     fuzz::law(parts == ids, "parts of a cut text give the ids of the whole");
+    fuzz::check_spans(*tokenizer, input, ids);
   });
 }
 
@@ -34,8 +34,10 @@ HEED_FUZZ_TARGET(input) {
   if (input.empty()) return;
   const size_t wanted = static_cast<uint8_t>(input[0]) % (input.size() + 1);
   static const data::TokenizerSpec specs[] = {
-      {"bytes", 0, "keep"},      {"words", 0, "keep"},      {"words", 5, "keep"},     {"lm1b", 0, "keep"},
-      {"characters", 0, "keep"}, {"characters", 0, "drop"}, {"characters", 0, "eos"}, {"bpe", 259, "keep"},
+      {"bytes", 0, "keep"},      {"words", 0, "keep"},           {"words", 5, "keep"},
+      {"lm1b", 0, "keep"},       {"characters", 0, "keep"},      {"characters", 0, "drop"},
+      {"characters", 0, "eos"},  {"bpe", 259, "keep"},           {"wordpiece", 0, "keep"},
+      {"wordpiece", 20, "keep"}, {"wordpiece", 0, "keep", true},
   };
   // One of them at a time: each run is short then.
   check_tokenizer(specs[wanted % std::size(specs)], input, wanted);

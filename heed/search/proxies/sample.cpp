@@ -91,7 +91,7 @@ void Sample::check_comparable(const ProxyInput& batch) {
   if (held_out_.size() == 1) return;  // per byte or per token, their order is the same
   for (const auto& [vocabulary, counts] : held_out_) {
     if (!counts.comparable())
-      throw usage_error(settings_.data, " with a vocabulary of ", vocabulary, ": ", counts.unknown_words(),
+      throw usage_error(settings_.data, " with a vocabulary of ", vocabulary, ": ", counts.what_is_missing(),
                         ", so that its losses do not compare with those of other vocabularies; give models "
                         "with one vocabulary, or with bpe or bytes");
   }

@@ -231,6 +231,9 @@ void check_comparable(const spec::Recipe& recipe, const fs::path& data, const fs
   if (!tokens.corpus.has(data::Split::kValid)) return;  // the training refuses it
   const data::TextCounts& counts = tokens.stream(data::Split::kValid).counts();
   if (counts.comparable()) return;
+  if (counts.folded)
+    throw usage_error(data.string(), ": ", counts.what_is_missing(),
+                      ", and losses are compared per byte; give the tokenizer bpe or bytes");
   throw usage_error(data.string(), ", its valid part: ", counts.unknown_words(), ", at most ",
                     100 * data::kMostUnknown, "% may be where losses are compared per byte; give a larger ",
                     "vocabulary, or tokenizer bpe or bytes");

@@ -1,7 +1,8 @@
-// GPT-2's tokenizer: splitting, encoding and learning, in MB of text per second on one thread.
+// Tokenizers that are learned: encoding and learning, in MB of text per second on one thread.
 //
-// The text is the file HEED_BENCH_TEXT names, else words drawn as often as English has them; the vocabulary
-// is learned from it, or the one in the folder or tokenizer.json that HEED_BENCH_TOKENIZER names.
+// The text is the file HEED_BENCH_TEXT names, else words drawn as often as English has them. The vocabulary
+// is learned from it; Encode/file has the one that HEED_BENCH_TOKENIZER names: a folder, tokenizer.json or
+// vocab.txt.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -16,6 +17,8 @@
 
 namespace heed::data {
 namespace {
+
+constexpr int64_t kVocabulary = 8192;
 
 // Zipf's law: the word of rank r comes with a share of about 1 / r. Rare words are longer.
 std::string made_up_text(size_t size) {
@@ -40,16 +43,16 @@ const std::string& bench_text() {
   return text;
 }
 
-std::unique_ptr<Tokenizer> learned(int64_t vocabulary) {
-  TokenizerSpec spec;
-  spec.kind = "bpe";
-  spec.vocabulary = vocabulary;
-  return learn_tokenizer(spec, [](const auto& take) { take(bench_text()); });
-}
-
 void report(benchmark::State& state) {
   state.counters["MB/s"] = benchmark::Counter(static_cast<double>(bench_text().size()) / 1e6,
                                               benchmark::Counter::kIsIterationInvariantRate);
+}
+
+std::unique_ptr<Tokenizer> learned(const char* kind) {
+  TokenizerSpec spec;
+  spec.kind = kind;
+  spec.vocabulary = kVocabulary;
+  return learn_tokenizer(spec, [](const auto& take) { take(bench_text()); });
 }
 
 void Split(benchmark::State& state) {
@@ -62,26 +65,35 @@ void Split(benchmark::State& state) {
   report(state);
 }
 
-void Encode(benchmark::State& state) {
-  const char* path = std::getenv("HEED_BENCH_TOKENIZER");
-  const auto tokenizer = path ? load_tokenizer(path) : learned(8192);
+void encode(benchmark::State& state, const Tokenizer& tokenizer) {
   std::vector<int32_t> ids;
   for (auto _ : state) {
     ids.clear();
-    tokenizer->encode(bench_text(), ids);
+    tokenizer.encode(bench_text(), ids);
   }
   report(state);
   state.counters["bytes/token"] = static_cast<double>(bench_text().size()) / static_cast<double>(ids.size());
 }
 
-void Learn(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(learned(state.range(0)));
+void Encode(benchmark::State& state, const char* kind) { encode(state, *learned(kind)); }
+
+void EncodeFile(benchmark::State& state) {
+  const char* path = std::getenv("HEED_BENCH_TOKENIZER");
+  if (!path) return state.SkipWithError("HEED_BENCH_TOKENIZER names no tokenizer");
+  encode(state, *load_tokenizer(path));
+}
+
+void Learn(benchmark::State& state, const char* kind) {
+  for (auto _ : state) benchmark::DoNotOptimize(learned(kind));
   report(state);
 }
 
-BENCHMARK(Split)->Unit(benchmark::kMillisecond);
-BENCHMARK(Encode)->Unit(benchmark::kMillisecond);
-BENCHMARK(Learn)->Arg(8192)->ArgName("vocabulary")->Unit(benchmark::kMillisecond);
+BENCHMARK(Split)->Name("Split/bpe")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Encode, bpe, "bpe")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Encode, wordpiece, "wordpiece")->Unit(benchmark::kMillisecond);
+BENCHMARK(EncodeFile)->Name("Encode/file")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Learn, bpe, "bpe")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Learn, wordpiece, "wordpiece")->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace heed::data
