@@ -1,5 +1,6 @@
 #include "heed/cli/describe.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <map>
@@ -9,7 +10,9 @@
 #include "heed/cli/recipe_flags.h"
 #include "heed/cli/subject.h"
 #include "heed/graph/plan.h"
+#include "heed/model/heads.h"
 #include "heed/spec/arch.h"
+#include "heed/train/tasks.h"
 #include "heed/train/training.h"
 
 namespace heed::cli {
@@ -27,12 +30,13 @@ struct Facts {
   double cached = 0;            // blocks, keys and values kept
   double training = 0;          // FLOPs of an update
   graph::Memory inference, update;
+  bool trains = true;  // otherwise no task trains the model's head, and there is no update
 };
 
 model::Model count(const spec::ModelSpec& spec, const model::GraphForm& form, graph::Memory* memory) {
   graph::Graph graph;
   const model::Model model = model::build(graph, spec, form);
-  graph.mark_output(model.losses);
+  graph.mark_output(form.end() == model::GraphEnd::kLoss ? model.losses : model.scores);
   graph.tidy();
   if (memory) *memory = graph::plan(graph).memory;
   return model;
@@ -42,9 +46,12 @@ Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_
   Facts facts;
   const spec::ModelSpec& spec = recipe.model;
   facts.parameters = model::count_parameters(spec);
+  const model::HeadEntry& head = model::heads().find(spec.head.kind);
+  facts.trains =
+      std::ranges::any_of(train::tasks(), [&](const train::Task& task) { return task.head == head.name; });
+  const auto end = head.has_loss ? model::GraphEnd::kLoss : model::GraphEnd::kScores;
   const model::Segment segment{batch, length, memory};
-  const model::Model plain =
-      count(spec, recomputing_form(segment, model::GraphEnd::kLoss, model::WeightForm::kPlain), nullptr);
+  const model::Model plain = count(spec, recomputing_form(segment, end, model::WeightForm::kPlain), nullptr);
   facts.blocks = plain.block_cost.flops;
   facts.head = plain.output_cost.flops;
   facts.executed = facts.blocks;
@@ -53,8 +60,8 @@ Facts facts_of(const spec::Recipe& recipe, int64_t batch, int64_t length, int64_
       facts.executed += 2.0 * static_cast<double>(batch * memory * spec.width) *
                         static_cast<double>(block["heads"] * spec.head_width(block));
   }
-  facts.cached =
-      count(spec, caching_form(spec, segment, model::GraphEnd::kLoss), &facts.inference).block_cost.flops;
+  facts.cached = count(spec, caching_form(spec, segment, end), &facts.inference).block_cost.flops;
+  if (!facts.trains) return facts;
   const auto update = train::build_training_graph(spec, recipe.training);
   facts.training = update.flops();
   facts.update = update.memory();
@@ -98,25 +105,25 @@ class Describe : public Verb {
     Json parameters = {{"total", facts.parameters.total}, {"decoder", facts.parameters.decoder}};
     for (const auto& [group, count] : facts.parameters.groups) parameters[enum_name(group)] = count;
     Json planned = to_json(facts.inference);
-    planned["training"] = to_json(facts.update);
-    const Json json = {{"name", recipe.name},
-                       {"about", about(recipe, facts)},
-                       {"published", recipe.published},
-                       {"arch", recipe.model.arch},
-                       {"letters", recipe.model.letters()},
-                       {"spec", heed::to_json(recipe.model)},
-                       {"batch", batch_},
-                       {"length", length},
-                       {"memory_length", memory},
-                       {"params", parameters},
-                       {"flops",
-                        {{"blocks", facts.blocks},
-                         {"head", facts.head},
-                         {"blocks_and_head", facts.blocks + facts.head},
-                         {"blocks_as_executed", facts.executed},
-                         {"blocks_cached", facts.cached},
-                         {"training_step", facts.training}}},
-                       {"memory", planned}};
+    if (facts.trains) planned["training"] = to_json(facts.update);
+    Json json = {{"name", recipe.name},
+                 {"about", about(recipe, facts)},
+                 {"published", recipe.published},
+                 {"arch", recipe.model.arch},
+                 {"letters", recipe.model.letters()},
+                 {"spec", heed::to_json(recipe.model)},
+                 {"batch", batch_},
+                 {"length", length},
+                 {"memory_length", memory},
+                 {"params", parameters},
+                 {"flops",
+                  {{"blocks", facts.blocks},
+                   {"head", facts.head},
+                   {"blocks_and_head", facts.blocks + facts.head},
+                   {"blocks_as_executed", facts.executed},
+                   {"blocks_cached", facts.cached}}},
+                 {"memory", planned}};
+    if (facts.trains) json["flops"]["training_step"] = facts.training;
     std::printf("%s\n", json.dump(2).c_str());
   }
 
@@ -127,10 +134,10 @@ class Describe : public Verb {
     for (const std::string& sentence : recipe.published) std::printf("  published: %s\n", sentence.c_str());
     draw(spec);
     const auto count = [](double value) { return format_count(value); };
-    std::printf("\n  parameters       %s (%lld), %s in the decoder\n",
+    std::printf("\n  parameters       %s (%lld), %s in the %s\n",
                 count(static_cast<double>(facts.parameters.total)).c_str(),
                 static_cast<long long>(facts.parameters.total),
-                count(static_cast<double>(facts.parameters.decoder)).c_str());
+                count(static_cast<double>(facts.parameters.decoder)).c_str(), spec.stack.c_str());
     for (const auto& [group, here] : facts.parameters.groups) {
       if (here > 0)
         std::printf("    %-14s %s\n", enum_name(group).c_str(), count(static_cast<double>(here)).c_str());
@@ -156,6 +163,7 @@ class Describe : public Verb {
     std::printf("    memory         %s (weights %s, state %s, arena %s)\n",
                 format_bytes(facts.inference.peak()).c_str(), format_bytes(facts.inference.weights).c_str(),
                 format_bytes(facts.inference.state).c_str(), format_bytes(facts.inference.arena).c_str());
+    if (!facts.trains) return;
     const spec::TrainingSpec& t = recipe.training;
     std::printf("  an update of %lld x %lld tokens, memory %lld, %s:\n", static_cast<long long>(t.batch),
                 static_cast<long long>(t.length), static_cast<long long>(t.memory), t.optimizer.c_str());
@@ -190,7 +198,9 @@ class Describe : public Verb {
                     last && repeat.count > 1 ? text("  x ", repeat.count).c_str() : "");
       }
     }
-    std::printf("   │  output%s\n  next word\n", spec.head.tie_weights ? ", the same table" : "");
+    const model::HeadEntry& head = model::heads().find(spec.head.kind);
+    if (head.has_loss) std::printf("   │  output%s\n", spec.head.tie_weights ? ", the same table" : "");
+    std::printf("  %s\n", head.result);
   }
 
   std::string name_;

@@ -32,8 +32,6 @@ std::string content_of(std::FILE* file, const std::string& name) {
   return all;
 }
 
-constexpr const char* kStandardInput = "standard input";
-
 }  // namespace
 
 std::string prompt_text(const std::string& prompt, const std::string& file, const std::string& what) {
@@ -53,11 +51,11 @@ std::string prompt_text(const std::string& prompt, const std::string& file, cons
   return text;
 }
 
-std::optional<std::string> next_line() {
+std::optional<std::string> next_line(std::FILE* file, const std::string& name) {
   std::string line;
   int c;
-  while ((c = std::getc(stdin)) != EOF && c != '\n') line += static_cast<char>(c);
-  check_read(stdin, kStandardInput);
+  while ((c = std::getc(file)) != EOF && c != '\n') line += static_cast<char>(c);
+  check_read(file, name);
   if (c == EOF && line.empty()) return std::nullopt;
   drop_line_end(line);
   return line;

@@ -1,6 +1,7 @@
 // Text that a model is given to continue, for generate and predict.
 #pragma once
 
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,11 +11,13 @@
 
 namespace heed::cli {
 
+inline constexpr const char* kStandardInput = "standard input";
+
 // The text of -p, or of the file of -f; "-" is standard input for both. The line end that ends a file does
 // not belong to its prompt. `what` starts every message.
 std::string prompt_text(const std::string& prompt, const std::string& file, const std::string& what);
-// The next line of standard input without its end; nothing after the last.
-std::optional<std::string> next_line();
+// The next line of a file without its end; nothing after the last.
+std::optional<std::string> next_line(std::FILE* file = stdin, const std::string& name = kStandardInput);
 
 // Never empty: without a prompt it is the end of an earlier text, or the first word of the vocabulary.
 std::vector<int32_t> prompt_tokens(const data::Tokenizer& tokenizer, const std::string& prompt,

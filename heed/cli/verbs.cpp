@@ -7,6 +7,7 @@
 #include "heed/cli/design.h"
 #include "heed/cli/device.h"
 #include "heed/cli/doctor.h"
+#include "heed/cli/embed.h"
 #include "heed/cli/eval.h"
 #include "heed/cli/generate.h"
 #include "heed/cli/manual.h"
@@ -32,6 +33,7 @@ const Registry<VerbEntry>& verbs() {
                                                     design_verb(),
                                                     device_verb(),
                                                     doctor_verb(),
+                                                    embed_verb(),
                                                     eval_verb(),
                                                     generate_verb(),
                                                     manual_verb(),

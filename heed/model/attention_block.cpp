@@ -45,6 +45,7 @@ class SelfAttention {
       settings_.stream = b_.next_stream();
       inputs_.rng = b_.rng();
     }
+    if (b_.sees_all()) inputs_.padding = b_.padding();
   }
 
   ValueId add(ValueId x) {

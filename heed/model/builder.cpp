@@ -42,6 +42,13 @@ Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const GraphForm& for
   if (spec.positions == Positions::kLearned && form.length > spec.embedding.context)
     throw usage_error("model: ", form.length, " tokens at once; the model takes 1 to ",
                       spec.embedding.context, " positions");
+  if (sees_all() && (form.memory() > 0 || form.caches()))
+    throw usage_error("model: an ", stack_.name,
+                      " reads a whole text at once, because every token sees those after it; it continues no "
+                      "text and keeps no memory of earlier ones");
+  if (sees_all() && spec.positions == Positions::kRelative)
+    throw usage_error("model: positions are relative, which only sees earlier tokens; an ", stack_.name,
+                      " takes learned positions or none");
   const auto by_content = [](const spec::Block& block) {
     return block.attention() == spec::Attention::kByContent;
   };
@@ -53,6 +60,8 @@ Builder::Builder(Graph& graph, const spec::ModelSpec& spec, const GraphForm& for
       (spec.mix > 0 || std::max({spec.dropout, spec.attention.dropout, spec.embedding.dropout}) > 0))
     input(&Inputs::rng, "rng", {4});
 }
+
+bool Builder::sees_all() const { return stack_.mask == AttentionMask::kFull; }
 
 ValueId Builder::input(ValueId Inputs::*id, const char* name, Shape shape, DType dtype) {
   ValueId& known = model_.inputs.*id;
@@ -140,6 +149,18 @@ ValueId Builder::norm(ValueId x, const std::string& name, int64_t width) {
   const ValueId gain = parameter(name + ".weight", {width}, WeightGroup::kNorm, gain_initial()),
                 bias = parameter(name + ".bias", {width}, WeightGroup::kNorm, constant(0));
   return ops::layer_norm(graph_, x, gain, bias, {spec_.epsilon});
+}
+
+Activation Builder::inner_activation() const {
+  switch (spec_.feed_forward.activation) {  // without a default: the compiler names one that is left out
+    case InnerActivation::kRelu:
+      return Activation::kRelu;
+    case InnerActivation::kGelu:
+      return Activation::kGelu;
+    case InnerActivation::kGeluTanh:
+      return Activation::kGeluTanh;
+  }
+  assertion_failed("an inner activation is one of its names", __FILE__, __LINE__);
 }
 
 ValueId Builder::dropout(ValueId x, double rate) {

@@ -20,6 +20,8 @@ class Builder {
   Graph& graph() { return graph_; }
   const spec::ModelSpec& spec() const { return spec_; }
   const StackEntry& stack() const { return stack_; }  // stacks.h
+  // Whether a token sees those after it: then a text is read at once, and what is not text is padding.
+  bool sees_all() const;
   int64_t block_count() const { return static_cast<int64_t>(blocks_.size()); }
   const spec::Block& block(int64_t index) const { return blocks_.at(static_cast<size_t>(index)); }
   const GraphForm& form() const { return form_; }
@@ -53,6 +55,7 @@ class Builder {
   ValueId product_into(ValueId residual, ValueId x, const Matrix& weight, ValueId bias);
 
   ValueId norm(ValueId x, const std::string& name, int64_t width);
+  Activation inner_activation() const;  // of feed-forward blocks
   ValueId dropout(ValueId x, double rate);
   // A layer of a supernet: its branches, mixed by a Gumbel softmax of its logits (Mandava and others 2020,
   // equation 6): one draw per run while training, softmax itself otherwise.
@@ -67,12 +70,13 @@ class Builder {
   // A cache [B, rows, width] with the columns of x from `first_column` on written at the current row.
   ValueId append(const std::string& name, ValueId x, int64_t first_column, int64_t width);
 
-  // What the model reads, i32; made on first use. Tokens and padding (1 where a token is padding) are [B, T],
-  // targets [B * T], -1 to ignore.
+  // What the model reads, i32; made on first use. Tokens, types and padding (1 where a token is padding) are
+  // [B, T], targets [B * T], -1 to ignore.
   ValueId read(const std::string& name, Shape shape);
   ValueId tokens() { return read("tokens", {form_.sequences, form_.length}); }
   ValueId targets() { return read("targets", {form_.sequences * form_.length}); }
   ValueId padding() { return read("padding", {form_.sequences, form_.length}); }
+  ValueId types() { return read("types", {form_.sequences, form_.length}); }
   // Inputs (inputs.h), made on first use.
   ValueId key_range();
   ValueId cache_row();

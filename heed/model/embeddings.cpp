@@ -6,7 +6,10 @@ namespace heed::model {
 const Registry<EmbeddingEntry>& embeddings() {
   static const Registry<EmbeddingEntry> list(
       "embedding",
-      {{"tokens", "a table of tokens, and of positions where they are learned", token_embedding}});
+      {
+          {"bert", "tokens, positions and types, and a norm of their sum", bert_embedding},
+          {"tokens", "a table of tokens, and of positions where they are learned", token_embedding},
+      });
   return list;
 }
 

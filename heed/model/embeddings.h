@@ -19,6 +19,10 @@ struct EmbeddingEntry {
 };
 const Registry<EmbeddingEntry>& embeddings();
 
+Embedded bert_embedding(Builder& builder);
 Embedded token_embedding(Builder& builder);
+
+// Tokens, and positions where they are learned, before any dropout: what other embeddings begin with.
+Embedded embed_tokens(Builder& builder);
 
 }  // namespace heed::model

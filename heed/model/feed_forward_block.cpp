@@ -1,19 +1,6 @@
 #include "heed/model/blocks.h"
 
 namespace heed::model {
-namespace {
-
-Activation kernel_of(InnerActivation activation) {
-  switch (activation) {  // without a default: the compiler names an activation that is left out
-    case InnerActivation::kRelu:
-      return Activation::kRelu;
-    case InnerActivation::kGeluTanh:
-      return Activation::kGeluTanh;
-  }
-  assertion_failed("an inner activation is one of its names", __FILE__, __LINE__);
-}
-
-}  // namespace
 
 // x + W2 activation(W1 x + b1) + b2, with its norm before the maps or after the sum.
 ValueId feed_forward(Builder& b, ValueId x, int64_t block) {
@@ -25,7 +12,7 @@ ValueId feed_forward(Builder& b, ValueId x, int64_t block) {
   const auto first = b.matrix(inside + "in.weight", D, F, WeightGroup::kFeedForward, b.weight_initial());
   ValueId inner =
       b.product(in, first, b.parameter(inside + "in.bias", {F}, WeightGroup::kFeedForward, constant(0)),
-                kNone, kernel_of(spec.feed_forward.activation));
+                kNone, b.inner_activation());
   if (spec.dropout_everywhere) inner = b.dropout(inner, spec.dropout);
   const auto second = b.matrix(inside + "out.weight", F, D, WeightGroup::kFeedForward, b.residual_initial());
   const ValueId sum = b.product_into(

@@ -32,6 +32,10 @@ GraphForm prompt_form(int64_t length) {
           length};
 }
 
+GraphForm reading_form(int64_t sequences, int64_t length) {
+  return {Inference{.end = GraphEnd::kScores, .weights = WeightForm::kPacked}, sequences, length};
+}
+
 GraphForm generation_form(const spec::ModelSpec& model, int64_t memory, int64_t chunk, int64_t length) {
   const bool learned = model.positions == Positions::kLearned;
   if (learned) memory = model.embedding.context;

@@ -94,6 +94,8 @@ GraphForm scoring_form(const spec::ModelSpec& model, const spec::EvaluationSpec&
                        WeightForm weights);
 // A whole text, and the scores after it.
 GraphForm prompt_form(int64_t length);
+// Texts that are read at once, padded to one length, and the scores of all their tokens.
+GraphForm reading_form(int64_t sequences, int64_t length);
 // `length` tokens of a text that continues, read one by one or up to `chunk` at once. `memory`: tokens that
 // attention sees before the current one; with learned positions it is the model's context.
 GraphForm generation_form(const spec::ModelSpec& model, int64_t memory, int64_t chunk, int64_t length);

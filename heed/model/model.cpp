@@ -36,7 +36,11 @@ Model build(Graph& graph, const spec::ModelSpec& spec, const GraphForm& form) {
   const ValueId hidden = builder.model().hidden = add_stack(builder, embedded.x);
   builder.model().block_cost = cost_since(graph, before);
   before = graph.nodes().size();
-  heads().find(spec.head.kind).add(builder, hidden, embedded);
+  const HeadEntry& head = heads().find(spec.head.kind);
+  if (!head.has_loss && (form.trains() || form.observes()))
+    throw usage_error("model: the head ", head.name, " has no loss, so there is nothing to learn from or to ",
+                      "score by; take another, such as masked-token");
+  head.add(builder, hidden, embedded);
   builder.model().output_cost = cost_since(graph, before);
   return std::move(builder.model());
 }

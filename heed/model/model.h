@@ -52,7 +52,8 @@ struct Model {
   graph::ValueId distances;  // [distances, D], sines and cosines that relative attention reads
   graph::ValueId losses;     // [B*T], nats per token
   graph::ValueId loss;       // [1], their mean
-  graph::ValueId scores;     // [B, T, V] or [B, 1, V]: logits, or log-probabilities
+  graph::ValueId
+      scores;  // [B, T, V] or [B, 1, V]: logits, or log-probabilities; of the head hidden [B, T, D]
   Output output;
   std::vector<State> states;
   std::vector<Product> products;         // where the form asks for them

@@ -1,4 +1,5 @@
 #include "heed/model/heads.h"
+#include "heed/model/stacks.h"
 #include "heed/model/vocabulary.h"
 #include "heed/ops/adaptive_softmax.h"
 #include "heed/ops/linear.h"
@@ -9,9 +10,9 @@
 namespace heed::model {
 namespace {
 
-class NextToken {
+class WordScores {
  public:
-  NextToken(Builder& builder, const Embedded& embedded)
+  WordScores(Builder& builder, const Embedded& embedded)
       : b_(builder), embedded_(embedded), vocabulary_(builder) {}
 
   void add(ValueId hidden) {
@@ -95,8 +96,15 @@ class NextToken {
 
 }  // namespace
 
+void score_words(Builder& builder, ValueId hidden, const Embedded& embedded) {
+  WordScores(builder, embedded).add(hidden);
+}
+
 void next_token_head(Builder& builder, ValueId hidden, const Embedded& embedded) {
-  NextToken(builder, embedded).add(hidden);
+  if (builder.sees_all())
+    throw usage_error("model: the head next-token asks for the next token, which every token of an ",
+                      builder.stack().name, " sees; take the head masked-token or hidden");
+  score_words(builder, hidden, embedded);
 }
 
 }  // namespace heed::model

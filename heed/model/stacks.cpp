@@ -7,7 +7,10 @@ namespace heed::model {
 // The list of stacks. A new one adds one line.
 const Registry<StackEntry>& stacks() {
   static const Registry<StackEntry> list(
-      "stack", {{"decoder", "a token sees those before it", AttentionMask::kCausal}});
+      "stack", {
+                   {"decoder", "a token sees those before it", AttentionMask::kCausal},
+                   {"encoder", "a token sees all others that are not padding", AttentionMask::kFull},
+               });
   return list;
 }
 

@@ -9,7 +9,7 @@
 
 namespace heed::model {
 
-Embedded token_embedding(Builder& b) {
+Embedded embed_tokens(Builder& b) {
   const spec::ModelSpec& spec = b.spec();
   const Vocabulary vocabulary(b);
   Graph& g = b.graph();
@@ -33,7 +33,12 @@ Embedded token_embedding(Builder& b) {
     embedded.x = ops::adaptive_embedding(g, tokens, embedded.tables, embedded.projections, settings, rng);
     if (positions) embedded.x = ops::add(g, embedded.x, ops::embedding(g, b.token_positions(), positions));
   }
-  embedded.x = b.dropout(embedded.x, spec.dropout);
+  return embedded;
+}
+
+Embedded token_embedding(Builder& b) {
+  Embedded embedded = embed_tokens(b);
+  embedded.x = b.dropout(embedded.x, b.spec().dropout);
   return embedded;
 }
 

@@ -74,6 +74,7 @@ void check_shared_biases(const ModelSpec& spec) {
 
 void check_vocabulary(const ModelSpec& spec) {
   check_positive("vocabulary", spec.embedding.vocabulary);
+  if (spec.embedding.types != 0) check_positive("types", spec.embedding.types);
   if (spec.embedding.width != 0) check_positive("embedding_width", spec.embedding.width);
   check_positive("division", spec.embedding.division);
   int64_t last = 0;
@@ -124,6 +125,26 @@ ModelSpec sru() {
   spec.embedding.scale = false;
   spec.head.tie_weights = false;
   spec.initialisation = Initialisation::kSru;
+  return spec;
+}
+
+// BERT as Devlin and others 2019.
+ModelSpec bert() {
+  ModelSpec spec;
+  spec.backbone = "bert";
+  spec.stack = "encoder";
+  spec.norm = Norm::kPost;
+  spec.final_norm = false;
+  spec.epsilon = 1e-12;
+  spec.feed_forward.activation = InnerActivation::kGelu;
+  spec.dropout = spec.attention.dropout = 0.1;
+  spec.initialisation = Initialisation::kBert;
+  spec.embedding.kind = "bert";
+  spec.embedding.vocabulary = 30522;
+  spec.embedding.context = 512;
+  spec.embedding.types = 2;
+  spec.head.kind = "hidden";
+  spec.head.bias = true;
   return spec;
 }
 
@@ -191,6 +212,12 @@ const Registry<Backbone>& backbones() {
   static const Registry<Backbone> list(
       "backbone",
       {
+          {"bert",
+           "an encoder: every token sees all others; post-norm, learned positions, GELU",
+           bert,
+           "wordpiece",
+           false,
+           {}},
           {"gpt2", "pre-norm, learned positions, GELU, tied output", gpt2, "bpe", true, {3, 6, 12}},
           {"sru++", "fast recurrence with a little attention", sru, "words", false, {}},
           {"transformer-xl", "relative attention over a memory", transformer_xl, "words", false, {4, 8, 16}},

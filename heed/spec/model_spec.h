@@ -26,21 +26,24 @@ struct EnumNames<Positions> {
       {Positions::kLearned, "learned"}, {Positions::kRelative, "relative"}, {Positions::kNone, "none"}};
 };
 
-enum class InnerActivation { kRelu, kGeluTanh };
+enum class InnerActivation { kRelu, kGelu, kGeluTanh };
 template <>
 struct EnumNames<InnerActivation> {
   static constexpr std::pair<InnerActivation, const char*> names[] = {
-      {InnerActivation::kRelu, "relu"}, {InnerActivation::kGeluTanh, "gelu_tanh"}};
+      {InnerActivation::kRelu, "relu"},
+      {InnerActivation::kGelu, "gelu"},
+      {InnerActivation::kGeluTanh, "gelu_tanh"}};
 };
 
 // Which paper's weight initialisation: model/builder.h and model/vocabulary.h.
-enum class Initialisation { kGpt2, kTransformerXl, kSru };
+enum class Initialisation { kGpt2, kTransformerXl, kSru, kBert };
 template <>
 struct EnumNames<Initialisation> {
   static constexpr std::pair<Initialisation, const char*> names[] = {
       {Initialisation::kGpt2, "gpt2"},
       {Initialisation::kTransformerXl, "transformer-xl"},
-      {Initialisation::kSru, "sru++"}};
+      {Initialisation::kSru, "sru++"},
+      {Initialisation::kBert, "bert"}};
 };
 
 }  // namespace heed
@@ -92,6 +95,7 @@ struct EmbeddingSpec {
   std::string kind = "tokens";
   int64_t vocabulary = 50257;
   int64_t context = 1024;
+  int64_t types = 0;
   int64_t width = 0;
   std::vector<int64_t> cutoffs = {};
   int64_t division = 1;
@@ -103,6 +107,7 @@ struct EmbeddingSpec {
     field("embedding", kind, "what the first block reads");
     field("vocabulary", vocabulary, "number of tokens V");
     field("context", context, "most positions a model with learned positions can see");
+    field("types", types, "kinds of segments that an embedding tells apart; 0: none");
     field("embedding_width", width, "of the token table; 0: width");
     field("cutoffs", cutoffs, "where clusters of an adaptive vocabulary end, the last one left out");
     field("division", division, "each further cluster's embedding is narrower by this factor");

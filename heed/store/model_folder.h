@@ -5,10 +5,11 @@
 //   model.safetensors   the weights
 //   tokenizer.json      the vocabulary
 //
-// Their GPT-2 folders are read as well, and checkpoints of a training run.
+// Folders of theirs are read as well, of the families in families.h, and checkpoints of a training run.
 #pragma once
 
 #include "heed/spec/recipe.h"
+#include "heed/store/families.h"
 #include "heed/store/safetensors.h"
 
 namespace heed::store {
@@ -35,14 +36,16 @@ class ModelFolder {
 
  private:
   ModelFolder(const std::filesystem::path& path, const std::filesystem::path& settings, spec::Recipe recipe,
-              std::string tokenizer_hash, bool gpt2_names);
-  // The name in the file. Throws if it has none, or of another shape.
-  std::string stored(const std::string& name, const Shape& shape) const;
+              std::string tokenizer_hash, const Family* family);
+  // Where a weight of that shape is in the file. Throws if it is missing or of another shape.
+  ForeignWeight stored(const std::string& name, const Shape& shape) const;
+  // A name of theirs as the file has it; the name itself if the file has none like it.
+  std::string in_file(const std::string& name) const;
 
   std::filesystem::path path_, settings_;
   spec::Recipe recipe_;
   std::string tokenizer_hash_;
-  bool gpt2_names_;
+  const Family* family_;  // whose names the file has; null for heed's own
   Safetensors file_;
 };
 

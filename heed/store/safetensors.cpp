@@ -196,6 +196,26 @@ void Safetensors::read_rows(const std::string& name, int64_t first, std::span<fl
   read_floats(name, tensor, begin, to);
 }
 
+void Safetensors::read_columns(const std::string& name, int64_t first, int64_t columns, float* to,
+                               int64_t leading) const {
+  const StoredTensor& tensor = info(name);
+  HEED_ASSERT(tensor.shape.size() == 2);
+  const int64_t rows = tensor.shape[0], width = tensor.shape[1];
+  HEED_ASSERT(first >= 0 && first + columns <= width && rows <= leading);
+  constexpr int64_t kRows = 16;  // a cache line of each row that is written
+  std::vector<float> some(static_cast<size_t>(kRows * columns));
+  for (int64_t row = 0; row < rows; row += kRows) {
+    const int64_t count = std::min(kRows, rows - row);
+    for (int64_t r = 0; r < count; ++r)
+      read_floats(name, tensor, (row + r) * width + first,
+                  std::span(some).subspan(static_cast<size_t>(r * columns), static_cast<size_t>(columns)));
+    for (int64_t c = 0; c < columns; ++c) {
+      for (int64_t r = 0; r < count; ++r)
+        to[c * leading + row + r] = some[static_cast<size_t>(r * columns + c)];
+    }
+  }
+}
+
 void Safetensors::read_floats(const std::string& name, const StoredTensor& tensor, int64_t begin,
                               std::span<float> to) const {
   if (!tensor.type->to_f32)

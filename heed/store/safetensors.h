@@ -36,7 +36,11 @@ class Safetensors {
   void read_f32(const std::string& name, std::span<float> to) const;
   // Those of some rows of a matrix.
   void read_rows(const std::string& name, int64_t first, std::span<float> to) const;
-  // The same into a tensor of any type that the stored one fills (StoredTensor::fills).
+  // Columns of a matrix from `first` on as rows of another, of which each begins `leading` numbers after the
+  // one before it and `to` is the first.
+  void read_columns(const std::string& name, int64_t first, int64_t columns, float* to,
+                    int64_t leading) const;
+  // All numbers of a tensor into one of any type that the stored one fills (StoredTensor::fills).
   void read(const std::string& name, const Tensor& to) const;
 
  private:

@@ -56,6 +56,7 @@ const std::vector<Exception>& exceptions() {
       {"heed/spec/model_spec.cpp", {"(sf)x16", "(a)x10"}, "the usual model of a backbone"},
       {"heed/spec/model_spec.h", {"(sf)x12"}, "the usual model of a backbone"},
       {"heed/spec/space.h", {"sf"}, "the layer of a space that names none"},
+      {"heed/store/bert_names.cpp", {"(sf)x"}, "what BERT is"},
       {"heed/store/gpt2_names.cpp", {"(sf)x"}, "what GPT-2 is"},
   };
   return all;

@@ -39,6 +39,22 @@ TEST_F(Verbs, DescribeCountsAsThePapersDo) {
   }
 }
 
+// At 384 tokens, as in its table of latencies. No task trains their heads yet, so there is no update to plan.
+TEST_F(Verbs, DescribeCountsEncodersAsThePaperDoes) {
+  for (const auto& [recipe, blocks] : {std::pair("bert-base", 70.7), std::pair("par-bert-base", 80.2)}) {
+    const Outcome outcome = heed(std::string("describe ") + recipe + " --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.output;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_NEAR(json["flops"]["blocks"].get<double>(), 1e9 * blocks, 0.05e9) << recipe;
+    EXPECT_FALSE(json["flops"].contains("training_step"));
+    EXPECT_FALSE(json["memory"].contains("training"));
+  }
+  const Outcome drawn = heed("describe distilbert-base");
+  for (const char* part : {"66.4 M (66362880), 42.5 M in the encoder", "a vector for each token"})
+    EXPECT_TRUE(contains(drawn, part)) << part << drawn.output;
+  EXPECT_FALSE(contains(drawn, "an update of")) << drawn.output;
+}
+
 TEST_F(Verbs, DescribeTakesARecipeAFileAndAModel) {
   const Outcome drawn = heed("describe par-base-wt103");
   ASSERT_EQ(drawn.code, 0) << drawn.output;

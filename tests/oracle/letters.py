@@ -6,6 +6,8 @@ Files and numbers ("at") as in cases.py.
 DIR/cases.json:   {"cases": [{"name", "settings": {...},        as Settings below
                               "parameters": {name: at},         exactly those the settings need
                               "segments": [{"tokens": at [B, T], "targets": at [B, T]}, ...],  negative target: not counted
+                                          an encoder's have "padding": at [B, T], 1 where there is no token; "types": at [B, T], where
+                                          tokens have types; "next_sentence": at [B], labels for the head "bert"
                               "state": {name: at},              optional; blocks.{i}.memory [B, M, D], blocks.{i}.cell [B, D]
                               "gradient_segment": k}]}          optional; the last one if absent
 DIR/answers.json: {"cases": [{"name", "segments": [{"logits": at [B, T, V], "losses": at [B * T], "mean": at [1]}, ...],
@@ -52,6 +54,7 @@ class Settings:
     attention_bias: bool = False
     shared_position_bias: bool = True
     context: int = 0
+    types: int = 0
     embedding_width: int = 0  # 0: width
     cutoffs: list = ()
     division: int = 1
@@ -128,7 +131,7 @@ def masks(s):
     return {"window": s.band, "same_length": s.same_length, "memory_length": s.memory_length}
 
 
-def self_attention(s, w, name, x, memory, ordinal):
+def self_attention(s, w, name, x, memory, ordinal, padding=None):
     H = pick(s.heads, ordinal)
     e = s.head_width or s.width // H
     M, K = memory.shape[1], memory.shape[1] + x.shape[1]
@@ -148,7 +151,8 @@ def self_attention(s, w, name, x, memory, ordinal):
     else:
         q, k, v = w.linear(part + ".qkv", rows, 3 * H * e, s.attention_bias).split(H * e, -1)
         q = q[:, M:]
-    mixed, _ = attention(q, k, v, relative=relative, u=u, v_bias=position_bias, heads=H, head_width=e, **masks(s))
+    mixed, _ = attention(q, k, v, relative=relative, u=u, v_bias=position_bias, heads=H, head_width=e, padding=padding,
+                         mask="full" if s.stack == "encoder" else "causal", **masks(s))
     y = x + w.linear(part + ".out", mixed, s.width, s.attention_bias)
     return y if s.norm == "pre" else w.norm(name + ".norm", y, s.epsilon)
 
@@ -221,17 +225,46 @@ def logits_of(s, w, x):
     return y.reshape(*x.shape[:2], s.vocabulary)
 
 
-def segment(s, w, tokens, state):
-    """Logits, and the state that the next segment starts from."""
+def bert_norm(s, w, x, types):
+    if s.types:
+        x = x + w("embedding.types", s.types, s.width)[types]
+    return w.norm("embedding.norm", x, s.epsilon)
+
+
+def masked_words(s, w, x):
+    hidden = ACTIVATIONS[s.activation](w.linear("output.transform", x, s.width, True))
+    return logits_of(s, w, w.norm("output.norm", hidden, s.epsilon))
+
+
+def next_sentence(w, x):
+    """[B, 2], from the first token."""
+    pooled = torch.tanh(w.linear("pooler", x[:, 0], x.shape[-1], True))
+    return pooled @ w("next_sentence.weight", 2, x.shape[-1]).T + w("next_sentence.bias", 2)
+
+
+# What the last block's output is turned into.
+HEADS = {"next-token": logits_of, "masked-token": masked_words, "bert": masked_words, "hidden": lambda s, w, x: x}
+
+
+def hidden_of(s, w, tokens, state, padding=None, types=None):
+    """What the head reads, and the state that the next segment starts from."""
     # Without memory a segment stands alone, so its positions begin at 0.
     x = embed(s, w, tokens, state.get("first", 0) if s.memory_length > 0 else 0)
-    x, following = body(s, w, x, state)
+    if s.embedding == "bert":
+        x = bert_norm(s, w, x, types)
+    x, following = body(s, w, x, state, padding)
     following["first"] = state.get("first", 0) + tokens.shape[1]
-    return logits_of(s, w, x), following
+    return x, following
+
+
+def segment(s, w, tokens, state):
+    """Logits, and the state that the next segment starts from."""
+    x, following = hidden_of(s, w, tokens, state)
+    return HEADS[s.head](s, w, x), following
 
 
 def attention_block(s, w, name, x, kept, ordinal):
-    return self_attention(s, w, name, x, kept["memory"], ordinal), {}
+    return self_attention(s, w, name, x, kept["memory"], ordinal, kept["padding"]), {}
 
 
 def feed_forward_block(s, w, name, x, kept, ordinal):
@@ -253,7 +286,7 @@ BLOCKS = {
 }
 
 
-def body(s, w, x, state):
+def body(s, w, x, state, padding=None):
     """From embeddings to what the output reads, and the state."""
     ordinals = collections.Counter()
     following = {}
@@ -261,7 +294,7 @@ def body(s, w, x, state):
     for i, letter in enumerate(s.letters()):
         name = f"blocks.{i}"
         kind, states, formula = BLOCKS[letter]
-        kept = {what: state.get(f"{name}.{what}") for what in states}
+        kept = {what: state.get(f"{name}.{what}") for what in states} | {"padding": padding}
         if "memory" in kept:
             kept["memory"] = x[:, :0] if kept["memory"] is None else kept["memory"]
             rows = torch.cat([kept["memory"], x], 1).detach()
@@ -296,10 +329,17 @@ def answer(case, numbers, answers):
     results, gradients = [], {}
     for k, given in enumerate(case["segments"]):
         targets = numbers.read(given["targets"])
-        logits, state = segment(s, w, numbers.read(given["tokens"]), state)
+        encoder_inputs = {name: numbers.read(given[name]) for name in ("padding", "types") if name in given}
+        hidden, state = hidden_of(s, w, numbers.read(given["tokens"]), state, **encoder_inputs)
+        logits = HEADS[s.head](s, w, hidden)
+        if s.head == "hidden":
+            results.append({"logits": answers.write(logits)})
+            continue
         losses, mean = scored(s, logits, targets)
+        if s.head == "bert":
+            mean = mean + F.cross_entropy(next_sentence(w, hidden), numbers.read(given["next_sentence"]))
         results.append({"logits": answers.write(logits), "losses": answers.write(losses), "mean": answers.write(mean)})
-        if k == wanted:
+        if k == wanted:  # never with the head "hidden", which has no loss
             unused = set(w.values) - w.asked
             assert not unused, f"parameters the model does not have: {sorted(unused)}"
             found = torch.autograd.grad(mean, list(w.values.values()), allow_unused=True)

@@ -1,4 +1,4 @@
-// Models on disk: heed's own, and GPT-2 as Hugging Face has it.
+// Models on disk: heed's own, and those of other families as Hugging Face has them.
 #include "heed/store/model_folder.h"
 
 #include <gtest/gtest.h>
@@ -280,7 +280,7 @@ TEST(ModelFolder, DamagedFoldersAreRefused) {
   std::ofstream(path / "config.json") << "[1, 2]";
   EXPECT_SAYS(ModelFolder{path}, "config.json", ErrorKind::kDamaged);
   std::ofstream(path / "config.json") << "{}";
-  EXPECT_SAYS(ModelFolder{path}, "heed reads its own models and Hugging Face's gpt2");
+  EXPECT_SAYS(ModelFolder{path}, "heed reads its own models and Hugging Face's bert, distilbert, gpt2");
   write_theirs(path, "");
   fs::resize_file(path / "model.safetensors", 3000);
   EXPECT_SAYS(ModelFolder{path}, "model.safetensors", ErrorKind::kDamaged);
@@ -310,6 +310,209 @@ TEST(ModelFolder, WeightsOfAnotherArchitectureAreRefusedWithBothShapes) {
   EXPECT_SAYS(ModelFolder(folder / "(a)x324").read("embedding.table", turned), "needs f32[24, 29]");
   EXPECT_SAYS(ModelFolder(folder / "(a)x324").read("blocks.7.recurrence.v", table),
               "has no tensor 'blocks.7.recurrence.v'; the weights are of another architecture");
+}
+
+// BERT and DistilBERT as their library writes them: small ones, without the settings that do not matter here.
+Json their_bert() {
+  return {{"architectures", {"BertModel"}},
+          {"attention_probs_dropout_prob", 0.1},
+          {"hidden_act", "gelu"},
+          {"hidden_dropout_prob", 0.2},
+          {"hidden_size", 24},
+          {"intermediate_size", 37},
+          {"layer_norm_eps", 1e-7},
+          {"max_position_embeddings", 32},
+          {"model_type", "bert"},
+          {"num_attention_heads", 3},
+          {"num_hidden_layers", 2},
+          {"position_embedding_type", "absolute"},
+          {"type_vocab_size", 2},
+          {"vocab_size", 29}};
+}
+
+Json their_distilbert() {
+  return {{"activation", "gelu"},
+          {"attention_dropout", 0.1},
+          {"dim", 24},
+          {"dropout", 0.2},
+          {"hidden_dim", 37},
+          {"max_position_embeddings", 32},
+          {"model_type", "distilbert"},
+          {"n_heads", 3},
+          {"n_layers", 2},
+          {"sinusoidal_pos_embds", false},
+          {"vocab_size", 29}};
+}
+
+// A weight in their layout: matrices [out, in]; queries, keys and values apart.
+struct Theirs {
+  std::map<std::string, std::vector<float>> numbers;
+  std::map<std::string, Shape> shapes;
+
+  // The columns from `first` on of heed's matrix, or the elements of its vector.
+  void add(const Held& held, const std::string& ours, const std::string& name, int64_t first = 0,
+           int64_t columns = 0) {
+    const Tensor& from = held.tensors().at(ours);
+    const Shape& shape = from.shape();
+    if (columns == 0) columns = shape.dim(-1);
+    std::vector<float>& to = numbers[name];
+    if (shape.rank() == 1) {
+      to.assign(from.f32() + first, from.f32() + first + columns);
+      shapes[name] = Shape{columns};
+      return;
+    }
+    for (int64_t column = first; column < first + columns; ++column) {
+      for (int64_t row = 0; row < shape.dim(0); ++row) to.push_back(from.f32()[row * shape.dim(1) + column]);
+    }
+    shapes[name] = Shape{columns, shape.dim(0)};
+  }
+  void copy(const Held& held, const std::string& ours, const std::string& name) {
+    numbers[name] = held.values(ours);
+    shapes[name] = held.tensors().at(ours).shape();
+  }
+  void write(const fs::path& path, const Json& config, const std::string& prefix, DType dtype) {
+    Tensors tensors;
+    for (auto& [name, values] : numbers) tensors[prefix + name] = {values.data(), {shapes.at(name)}};
+    fs::create_directories(path);
+    write_safetensors(path / "model.safetensors", tensors, {}, dtype);
+    std::ofstream(path / "config.json") << config;
+  }
+};
+
+spec::ModelSpec small_bert(int64_t types) {
+  spec::ModelSpec spec = small_model("bert", "(sf)x2");
+  spec.embedding.types = types;
+  return spec;
+}
+
+// `names`: how theirs calls norm, queries, keys, values and output of attention, norm, first and second map
+// of the feed-forward.
+Theirs theirs_of(const Held& held, const std::string& layers, const std::array<const char*, 8>& names,
+                 bool types, bool gamma) {
+  Theirs all;
+  all.copy(held, "embedding.table", "embeddings.word_embeddings.weight");
+  all.copy(held, "embedding.positions", "embeddings.position_embeddings.weight");
+  if (types) all.copy(held, "embedding.types", "embeddings.token_type_embeddings.weight");
+  for (const char* kind : {"weight", "bias"}) {
+    const std::string theirs = gamma ? (kind == std::string("weight") ? "gamma" : "beta") : kind;
+    const auto norm_kind = [&](const std::string& name) {
+      return name + "." + (name.ends_with("LayerNorm") ? theirs : kind);
+    };
+    all.add(held, text("embedding.norm.", kind), norm_kind("embeddings.LayerNorm"));
+    for (int64_t layer = 0; layer < 2; ++layer) {
+      const std::string s = text("blocks.", 2 * layer, "."), f = text("blocks.", 2 * layer + 1, "."),
+                        before = text(layers, layer, ".");
+      all.add(held, s + "norm." + kind, norm_kind(before + names[0]));
+      for (int64_t i = 0; i < 3; ++i)
+        all.add(held, s + "attention.qkv." + kind, text(before, names[static_cast<size_t>(i) + 1], ".", kind),
+                24 * i, 24);
+      all.add(held, s + "attention.out." + kind, text(before, names[4], ".", kind));
+      all.add(held, f + "norm." + kind, norm_kind(before + names[5]));
+      all.add(held, f + "feed_forward.in." + kind, text(before, names[6], ".", kind));
+      all.add(held, f + "feed_forward.out." + kind, text(before, names[7], ".", kind));
+    }
+  }
+  return all;
+}
+
+Theirs bert_of(const Held& held, bool gamma = false) {
+  return theirs_of(
+      held, "encoder.layer.",
+      {"attention.output.LayerNorm", "attention.self.query", "attention.self.key", "attention.self.value",
+       "attention.output.dense", "output.LayerNorm", "intermediate.dense", "output.dense"},
+      true, gamma);
+}
+
+// As a whole, and some rows at a time.
+void expect_all_weights(const ModelFolder& folder, const Held& held) {
+  expect_weights(folder, held);
+  for (const auto& [name, tensor] : held.tensors()) {
+    if (tensor.shape().rank() != 2) continue;
+    const int64_t rows = tensor.shape().dim(0), width = tensor.shape().dim(1), first = rows / 3;
+    std::vector<float> some(static_cast<size_t>((rows - first) * width));
+    folder.read_rows(name, tensor.shape(), first, {some.data(), {{rows - first, width}}});
+    EXPECT_TRUE(std::equal(some.begin(), some.end(), held.values(name).begin() + first * width)) << name;
+  }
+}
+
+TEST(ModelFolder, ReadsABertOfHuggingFace) {
+  const TemporaryFolder folder;
+  const Held held(small_bert(2));
+  for (const std::string prefix : {"", "bert."}) {
+    for (const bool gamma : {false, true}) {
+      const fs::path path = folder / text("bert", prefix, gamma);
+      Theirs theirs = bert_of(held, gamma);
+      theirs.copy(held, "embedding.table", "cls.predictions.decoder.weight");  // of no use here
+      theirs.write(path, their_bert(), prefix, DType::kF32);
+      const ModelFolder model(path);
+      const spec::ModelSpec& spec = model.recipe().model;
+      EXPECT_EQ(spec.stack, "encoder");
+      EXPECT_EQ(spec.letters(), "sfsf");
+      EXPECT_EQ(spec.epsilon, 1e-7);
+      EXPECT_EQ(spec.dropout, 0.2);
+      EXPECT_EQ(spec.feed_forward.activation, InnerActivation::kGelu);
+      EXPECT_EQ(model.recipe().data.tokenizer, "wordpiece");
+      expect_all_weights(model, held);
+    }
+  }
+}
+
+TEST(ModelFolder, ReadsADistilBertOfHuggingFace) {
+  const TemporaryFolder folder;
+  const Held held(small_bert(0));
+  for (const std::string prefix : {"", "distilbert."}) {
+    Theirs theirs = theirs_of(held, "transformer.layer.",
+                              {"sa_layer_norm", "attention.q_lin", "attention.k_lin", "attention.v_lin",
+                               "attention.out_lin", "output_layer_norm", "ffn.lin1", "ffn.lin2"},
+                              false, false);
+    theirs.write(folder / ("model" + prefix), their_distilbert(), prefix, DType::kF32);
+    const ModelFolder model(folder / ("model" + prefix));
+    EXPECT_EQ(model.recipe().model.embedding.types, 0);
+    EXPECT_EQ(model.recipe().model.attention.dropout, 0.1);
+    expect_all_weights(model, held);
+  }
+}
+
+TEST(ModelFolder, ReadsABertOf16Bits) {
+  const TemporaryFolder folder;
+  const Held held(small_bert(2));
+  for (const auto& [dtype, to, from] :
+       {std::tuple(DType::kF16, &to_f16, &from_f16), std::tuple(DType::kBF16, &to_bf16, &from_bf16)}) {
+    bert_of(held).write(folder / name_of(dtype), their_bert(), "bert.", dtype);
+    const ModelFolder model(folder / name_of(dtype));
+    for (const auto& [name, tensor] : held.tensors()) {
+      std::vector<float> got(tensor.floats().size());
+      model.read(name, {got.data(), tensor.type});
+      for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], from(to(tensor.floats()[i]))) << name;
+    }
+  }
+}
+
+TEST(ModelFolder, BertsThatCannotBeBuiltAreRefused) {
+  const TemporaryFolder folder;
+  const Held held(small_bert(2));
+  const auto says = [&](const std::string& key, const Json& value, const std::string& part) {
+    Json config = their_bert();
+    config[key] = value;
+    bert_of(held).write(folder / "model", config, "", DType::kF32);
+    EXPECT_SAYS(ModelFolder(folder / "model"), part);
+  };
+  says("hidden_act", "silu", "hidden_act is \"silu\"; heed builds BERT with gelu");
+  says("position_embedding_type", "relative_key", "position_embedding_type is \"relative_key\"");
+  says("is_decoder", true, "is_decoder is true; heed builds BERT with false");
+  says("num_attention_heads", 5, "not a multiple of heads 5");
+  says("type_vocab_size", -2, "types is -2");
+  says("hidden_size", "wide", "hidden_size is \"wide\", not a whole number");
+  // Weights of another size, or none.
+  bert_of(held).write(folder / "model", their_bert(), "", DType::kF32);
+  const ModelFolder model(folder / "model");
+  std::vector<float> values(24 * 72 * 2);
+  EXPECT_SAYS(model.read("blocks.0.attention.qkv.weight", {values.data(), {{48, 72}}}),
+              "'encoder.layer.0.attention.self.query.weight' is F32[24, 24], the model of config.json needs "
+              "f32[24, 48]");
+  EXPECT_SAYS(model.read("blocks.4.norm.weight", {values.data(), {{24}}}),
+              "has no tensor 'bert.encoder.layer.2.attention.output.LayerNorm.weight'");
+  EXPECT_SAYS(model.read("output.bias", {values.data(), {{29}}}), "has no name in Hugging Face's BERT");
 }
 
 }  // namespace

@@ -75,11 +75,13 @@ TEST(Tasks, EmbeddingsStacksAndHeadsAreFoundByName) {
   spec::ModelSpec model = small_model("gpt2", "sf");
   model.embedding.kind = "token";
   EXPECT_EQ(message_of([&] { model::build(graph, model, {}); }),
-            "unknown embedding 'token'; did you mean 'tokens'? Known: tokens");
+            "unknown embedding 'token'; did you mean 'tokens'? Known: bert, tokens");
   model.embedding.kind = "tokens", model.head.kind = "labels";
-  EXPECT_EQ(message_of([&] { model::build(graph, model, {}); }), "unknown head 'labels'. Known: next-token");
+  EXPECT_EQ(message_of([&] { model::build(graph, model, {}); }),
+            "unknown head 'labels'. Known: bert, hidden, masked-token, next-token");
   model.head.kind = "next-token", model.stack = "encode";
-  EXPECT_EQ(message_of([&] { model::build(graph, model, {}); }), "unknown stack 'encode'. Known: decoder");
+  EXPECT_EQ(message_of([&] { model::build(graph, model, {}); }),
+            "unknown stack 'encode'; did you mean 'encoder'? Known: decoder, encoder");
 }
 
 }  // namespace
