@@ -17,8 +17,9 @@
 namespace heed::cli {
 namespace {
 
-// Lines that are read before their vectors are made: among so many there are always some of about one length.
+// What is read before its vectors are made: among so many lines there are always some of about one length.
 constexpr size_t kLines = 512;
+constexpr size_t kTokens = 1 << 14;
 constexpr double kQuietSeconds = 2;  // shorter work needs no progress
 
 // The id of a special token, which stands for itself in a text.
@@ -58,15 +59,17 @@ class Embed : public Verb {
   void run() override {
     const Pooling pooling = pooling_of(pool_);
     const Subject subject = load_trained(name_);
-    infer::Embedder embedder = loaded(subject, pooling);
+    check_encoder(subject);
     const auto tokenizer = data::load_tokenizer(subject.folder->tokenizer_path());
     check_vocabulary(subject, *tokenizer);
     begin_ = special_token(*tokenizer, "[CLS]"), end_ = special_token(*tokenizer, "[SEP]");
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(
         open(), [](std::FILE* file) { return file == stdin ? 0 : std::fclose(file); });
     const std::string source = opened.get() == stdin ? kStandardInput : file_;
+    infer::Embedder embedder(subject.recipe.model, pooling, !raw_, source_of(*subject.folder));
     start_ = now_seconds();
     std::vector<std::vector<int32_t>> texts;
+    size_t tokens = 0;  // of these texts
     while (const std::optional<std::string> line = next_line(opened.get(), source)) {
       ++lines_;
       if (!data::is_utf8(*line)) {
@@ -76,7 +79,10 @@ class Embed : public Verb {
                           "vectors. Convert the text first, for example with iconv");
       }
       texts.push_back(tokens_of(*tokenizer, *line, embedder.longest()));
-      if (texts.size() == kLines) print(embedder, texts);
+      tokens += texts.back().size();
+      if (texts.size() < kLines && tokens < kTokens) continue;
+      print(embedder, texts);
+      tokens = 0;
     }
     print(embedder, texts);
     if (now_seconds() - start_ > kQuietSeconds) progress_.show(state(), true);
@@ -97,9 +103,9 @@ class Embed : public Verb {
     }
   }
 
-  infer::Embedder loaded(const Subject& subject, Pooling pooling) const {
+  void check_encoder(const Subject& subject) const {
     try {
-      return infer::Embedder(subject.recipe.model, pooling, !raw_, source_of(*subject.folder));
+      infer::require_encoder(subject.recipe.model);
     } catch (const Error& error) {
       throw Error(error.kind(), text("embed: ", name_, ": ", error.what()));
     }

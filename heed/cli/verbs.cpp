@@ -26,27 +26,13 @@ namespace heed::cli {
 
 // The list of verbs. A new verb adds one line.
 const Registry<VerbEntry>& verbs() {
-  static const Registry<VerbEntry> list("verb", {
-                                                    bench_verb(),
-                                                    completion_verb(),
-                                                    describe_verb(),
-                                                    design_verb(),
-                                                    device_verb(),
-                                                    doctor_verb(),
-                                                    embed_verb(),
-                                                    eval_verb(),
-                                                    generate_verb(),
-                                                    manual_verb(),
-                                                    predict_verb(),
-                                                    rank_verb(),
-                                                    recipes_verb(),
-                                                    report_verb(),
-                                                    search_verb(),
-                                                    serve_verb(),
-                                                    supernet_verb(),
-                                                    train_verb(),
-                                                    worth_verb(),
-                                                });
+  static const Registry<VerbEntry> list(
+      "verb", {
+                  bench_verb(),   completion_verb(), describe_verb(), design_verb(),   device_verb(),
+                  doctor_verb(),  embed_verb(),      eval_verb(),     generate_verb(), manual_verb(),
+                  predict_verb(), rank_verb(),       recipes_verb(),  report_verb(),   search_verb(),
+                  serve_verb(),   supernet_verb(),   train_verb(),    worth_verb(),
+              });
   return list;
 }
 

@@ -15,15 +15,20 @@ constexpr int64_t kTokens = 2048;
 constexpr int64_t kLengthStep = 8;
 
 spec::ModelSpec without_head(spec::ModelSpec spec) {
+  require_encoder(spec);
   spec.head.kind = "hidden";
-  if (model::stacks().find(spec.stack).mask != AttentionMask::kFull)
-    throw usage_error("the model is a ", spec.stack,
-                      ": its tokens see only those before them, so none knows the "
-                      "whole text; vectors of texts come from an encoder, such as BERT");
   return spec;
 }
 
 }  // namespace
+
+void require_encoder(const spec::ModelSpec& spec) {
+  if (model::stacks().find(spec.stack).mask != AttentionMask::kFull)
+    throw usage_error(
+        "the model is a ", spec.stack,
+        ": its tokens see only those before them, so none knows the whole text; vectors of texts "
+        "come from an encoder, such as BERT");
+}
 
 Embedder::Embedder(const spec::ModelSpec& spec, Pooling pooling, bool normalize, const model::Source& weights)
     : spec_(without_head(spec)), pooling_(pooling), normalize_(normalize) {

@@ -23,9 +23,12 @@ struct EnumNames<Pooling> {
 
 namespace heed::infer {
 
+// Throws for a model that is not an encoder.
+void require_encoder(const spec::ModelSpec& spec);
+
 class Embedder {
  public:
-  // Throws for a model that is not an encoder. Its head is not used.
+  // Of an encoder, whose head is not used.
   Embedder(const spec::ModelSpec& spec, Pooling pooling, bool normalize, const model::Source& weights);
 
   int64_t width() const { return spec_.width; }

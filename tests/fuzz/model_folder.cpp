@@ -1,4 +1,4 @@
-// Models on disk, heed's and Hugging Face's GPT-2 (store/model_folder.h).
+// Models on disk, heed's and those of Hugging Face's families (store/model_folder.h).
 #include "heed/store/model_folder.h"
 
 #include "heed/tensor/buffer.h"
@@ -8,7 +8,7 @@ using namespace heed;
 
 HEED_FUZZ_TARGET(input) {
   const fuzz::Folder folder(input, {"config.json", "model.safetensors"});
-  const Buffer numbers(8 * sizeof(float));
+  const Buffer numbers(12 * sizeof(float));
   fuzz::answers([&] {
     const store::ModelFolder model(folder.path());
     const Json recipe = to_json(model.recipe());
@@ -17,5 +17,10 @@ HEED_FUZZ_TARGET(input) {
     fuzz::law(fuzz::must(kLaw, again) == recipe, kLaw);
     for (const char* name : {"embedding.table", "blocks.3.norm.gain", "nothing"})
       fuzz::answers([&] { model.read(name, {numbers.data(), {Shape{2, 4}, DType::kF32}}); });
+    const char* joined = "blocks.0.attention.qkv.weight";
+    fuzz::answers([&] { model.read(joined, {numbers.data(), {Shape{2, 6}, DType::kF32}}); });
+    fuzz::answers([&] {
+      model.read_rows(joined, Shape{2, 6}, 1, {numbers.data(), {Shape{1, 6}, DType::kF32}});
+    });
   });
 }

@@ -1,5 +1,6 @@
 // Laws that hold for every architecture string of a decoder, whatever its numbers are. Every letter there is
-// comes by, in every backbone that has one, before and after the norm: a new one is held to them without a line here.
+// comes by, in every backbone that has one, before and after the norm: a new one is held to them without a
+// line here.
 #include <gtest/gtest.h>
 
 #include "heed/train/training.h"

@@ -80,7 +80,8 @@ constexpr Size kSizes[] = {
     {"gpt2-355m", 354'823'168},
     {"gpt2-774m", 774'030'080},
     {"gpt2-1558m", 1'557'611'200},
-    // Devlin and others 2019; Mandava and others 2020, version 2, table 3, counted with 30 522 word pieces and
+    // Devlin and others 2019; Mandava and others 2020, version 2, table 3, counted with 30 522 word pieces
+    // and
     // both heads, DistilBERT without types and pooler.
     {"bert-base", 110'106'428},
     {"bert-large", 336'226'108},
