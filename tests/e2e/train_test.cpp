@@ -415,7 +415,7 @@ TEST_F(TrainVerb, SizesFollowTheVocabulary) {
     "vocabulary": 16384}, "data": {"tokenizer": "bpe", "vocabulary": 16384}, "training": {"batch": 2, "length": 16}})");
   const Outcome fewer = heed("train " + many + " --steps 1 -o " + path("fewer") + data);
   EXPECT_EQ(fewer.code, 0) << fewer.output;
-  EXPECT_TRUE(contains(fewer, "the text has a vocabulary of ")) << fewer.output;
+  EXPECT_TRUE(contains(fewer, "the vocabulary of the text has ")) << fewer.output;
   EXPECT_EQ(heed("eval " + path("fewer") + data).code, 0);
 
   // Before the run itself, which has few pairs to merge.
