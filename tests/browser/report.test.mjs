@@ -224,7 +224,7 @@ test("a search by worth shows predicted and measured losses, and what one more b
 
 test("a live worth run shows each model when it is trained", async () => {
   rmSync(at("valuing"), { recursive: true, force: true });
-  const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 50000, "--budget", "10h", "--threads", 1, "-o", at("valuing"));
+  const worth = begin("worth", at("text.txt"), "--space", at("small.toml"), "--models", 12, "--tokens", 400000, "--budget", "10h", "--threads", 1, "-o", at("valuing"));
   while (!existsSync(at("valuing/m001/config.json"))) await new Promise((done) => setTimeout(done, 20));
   const server = await serve("valuing");
   const page = await open(server.address);
