@@ -113,7 +113,7 @@ TEST_F(Verbs, DescribeShowsAStringAsItWasWritten) {
 TEST_F(Verbs, DescribeOfFourThousandBlocksTakesSeconds) {
   const std::string deep = file("deep.json", R"({"model": {"arch": "(sf)x2000", "width": 64, "heads": [4],
     "inner": [128], "vocabulary": 256}})");
-  const double begin = now_seconds();
+  [[maybe_unused]] const double begin = now_seconds();
   const Outcome outcome = heed("describe " + deep);
   EXPECT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "x 2000")) << outcome.output;
