@@ -286,7 +286,8 @@ TEST_F(Searching, HoldsALimitAtAPercentile) {
       heed(command("run", "--keep 3 --no-baselines --json --max-latency 10s --percentile 95"));
   ASSERT_EQ(outcome.code, 0) << outcome.output;
   EXPECT_TRUE(contains(outcome, "limits: 10.0 s for a prompt of 16 tokens in 95% of runs")) << outcome.output;
-  for (const Json& model : Json::parse(outcome.out)["models"])
+  const Json json = Json::parse(outcome.out);
+  for (const Json& model : json["models"])
     EXPECT_GE(model["measured_seconds"]["held"], model["measured_seconds"]["median"]);
 }
 
