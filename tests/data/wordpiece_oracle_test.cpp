@@ -13,6 +13,7 @@
 #include "heed/data/wordpiece_tokenizer.h"
 #include "heed/data/wordpiece_training.h"
 #include "tests/data/support.h"
+#include "tests/support/bert_words.h"
 #include "tests/support/npm.h"
 #include "tests/support/random_text.h"
 
@@ -78,18 +79,6 @@ std::string hard_text(Rng& rng, const Pools& pools) {
   return text;
 }
 
-Words words_of(std::string_view text, const BertWordSettings& settings) {
-  Words words;
-  BertNormalizer normalizer(settings);
-  each_chunk(text, [&](size_t begin, size_t end, bool) {
-    each_word(normalizer.normalize(text.substr(begin, end - begin)), [&](auto word) {
-      words.emplace_back();
-      for (const WordCharacter& c : word) append_utf8(c.code_point, words.back());
-    });
-  });
-  return words;
-}
-
 class Question {
  public:
   // Returns the file's number.
@@ -128,7 +117,7 @@ class Question {
       const std::string text = one["text"];
       const size_t file = one["file"];
       if (one.contains("words")) {
-        const Words theirs = one["words"], ours = words_of(text, vocabularies_[file].words);
+        const Words theirs = one["words"], ours = test::bert_words_of(text, vocabularies_[file].words);
         const auto [a, b] = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end());
         ASSERT_TRUE(ours == theirs) << "file " << file << ": " << (a == ours.end() ? "(end)" : *a)
                                     << " instead of " << (b == theirs.end() ? "(end)" : *b) << " in "

@@ -11,6 +11,7 @@
 #include "heed/data/wordpiece_tokenizer.h"
 #include "heed/data/wordpiece_training.h"
 #include "tests/data/support.h"
+#include "tests/support/bert_words.h"
 #include "tests/support/messages.h"
 #include "tests/support/random_text.h"
 #include "tests/support/test_data.h"
@@ -20,18 +21,6 @@ namespace {
 
 using Ids = std::vector<int32_t>;
 using Words = std::vector<std::string>;
-
-Words words_of(std::string_view text, const BertWordSettings& settings = {}) {
-  Words words;
-  BertNormalizer normalizer(settings);
-  each_chunk(text, [&](size_t begin, size_t end, bool) {
-    each_word(normalizer.normalize(text.substr(begin, end - begin)), [&](auto word) {
-      words.emplace_back();
-      for (const WordCharacter& c : word) append_utf8(c.code_point, words.back());
-    });
-  });
-  return words;
-}
 
 std::string lines(const std::vector<std::string>& tokens) {
   std::string all;
@@ -60,7 +49,8 @@ TEST(WordPiece, IdsAreThoseOfHuggingFace) {
   for (const Json& one : all["cases"]) {
     const WordPieceVocabulary& vocabulary = vocabularies.at(one["file"].get<size_t>());
     const std::string text = one["text"];
-    EXPECT_EQ(words_of(text, vocabulary.words), one["words"].get<Words>()) << one["file"] << ": " << text;
+    EXPECT_EQ(test::bert_words_of(text, vocabulary.words), one["words"].get<Words>())
+        << one["file"] << ": " << text;
     EXPECT_EQ(encoded(*make_wordpiece_tokenizer(vocabulary), text), one["ids"].get<Ids>())
         << one["file"] << ": " << text;
   }
@@ -68,26 +58,26 @@ TEST(WordPiece, IdsAreThoseOfHuggingFace) {
 
 // What JavaScript cannot say, or says differently.
 TEST(WordPiece, WordsOfBytesAndOfCharactersBeyondTheBasicPlane) {
-  EXPECT_EQ(words_of("a\xff"
-                     "b \xe2\x80 c\xed\xa0\x80"
-                     "d\xc0\xa0 \xf4\x90\x80\x80"),
+  EXPECT_EQ(test::bert_words_of("a\xff"
+                                "b \xe2\x80 c\xed\xa0\x80"
+                                "d\xc0\xa0 \xf4\x90\x80\x80"),
             (Words{"ab", "cd"}));
-  EXPECT_EQ(words_of("caf\xe9 x\xcc"), (Words{"caf", "x"}));
-  EXPECT_EQ(words_of(std::string("a\0b", 3)), (Words{"ab"}));
+  EXPECT_EQ(test::bert_words_of("caf\xe9 x\xcc"), (Words{"caf", "x"}));
+  EXPECT_EQ(test::bert_words_of(std::string("a\0b", 3)), (Words{"ab"}));
   // First and last ones of each block, and their neighbours.
   for (const int32_t c : {0x3400, 0x4DBF, 0x4E00, 0x9FFF, 0xFA0E, 0x20000, 0x2A6DF, 0x2A700, 0x2B73F, 0x2B740,
                           0x2B81F, 0x2B820, 0x2B91F, 0x2B920, 0x2CEAF}) {
     std::string character;
     append_utf8(c, character);
-    EXPECT_EQ(words_of("a" + character + character + "b"), (Words{"a", character, character, "b"}))
+    EXPECT_EQ(test::bert_words_of("a" + character + character + "b"), (Words{"a", character, character, "b"}))
         << std::hex << c;
   }
   for (const int32_t c : {0x33FF, 0x4DC0, 0xA000, 0x30000, 0x2CEB0, 0x3042}) {
     std::string text = "a";
     append_utf8(c, text);
-    EXPECT_EQ(words_of(text), Words{text}) << std::hex << c;
+    EXPECT_EQ(test::bert_words_of(text), Words{text}) << std::hex << c;
   }
-  EXPECT_EQ(words_of("a\U0002F800b"), (Words{"a", "\u4E3D", "b"}));  // its decomposition
+  EXPECT_EQ(test::bert_words_of("a\U0002F800b"), (Words{"a", "\u4E3D", "b"}));  // its decomposition
 }
 
 // The longest piece first, tried one after the other, as BERT's code does it.
@@ -198,7 +188,8 @@ TEST(WordPiece, SpansOfAnyTextGiveItsIds) {
       ASSERT_LE(spans[i > 0 ? i - 1 : 0].begin, spans[i].begin);
       std::string token = tokenizer->decode(Ids{ids[i]}), source;
       if (ids[i] == 1 || ids[i] == 4) continue;
-      for (const std::string& word : words_of(text.substr(spans[i].begin, spans[i].end - spans[i].begin)))
+      for (const std::string& word :
+           test::bert_words_of(text.substr(spans[i].begin, spans[i].end - spans[i].begin)))
         source += word;
       ASSERT_EQ(source, token) << text;
     }
