@@ -30,7 +30,7 @@ struct Facts {
   double cached = 0;            // blocks, keys and values kept
   double training = 0;          // FLOPs of an update
   graph::Memory inference, update;
-  bool trains = true;  // otherwise no task trains the model's head, and there is no update
+  bool trains = true;  // false if heed has no task that trains the model's head: there is no update to plan
 };
 
 model::Model count(const spec::ModelSpec& spec, const model::GraphForm& form, graph::Memory* memory) {

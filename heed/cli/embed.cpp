@@ -31,8 +31,10 @@ int32_t special_token(const data::Tokenizer& tokenizer, const char* token) {
     ids.clear();
   }
   if (ids.size() != 1 || tokenizer.decode(ids) != token)
-    throw usage_error("embed: the tokenizer (", tokenizer.kind(), ") has no token ", token,
-                      ", which an encoder's texts are put between; it belongs to another kind of model");
+    throw usage_error(
+        "embed: the tokenizer (", tokenizer.kind(), ") has no token ", token,
+        ", and an encoder needs [CLS] before and [SEP] after each text; use the tokenizer that the "
+        "encoder was trained with");
   return ids[0];
 }
 
@@ -47,12 +49,10 @@ class Embed : public Verb {
   void declare(Flags& flags) override {
     flags.positional("model", name_, "folder of an encoder: BERT or DistilBERT as Hugging Face has them",
                      true);
-    flags.positional("file", file_, "a text on each line; standard input if not given, or -", false);
-    flags.option("pool", pool_,
-                 "the vector of a text: the mean of those of its tokens, or the first, that of "
-                 "[CLS]: mean or first");
+    flags.positional("file", file_, "file with one text per line; default, or -: standard input", false);
+    flags.option("pool", pool_, "how the vectors of the tokens become one: mean, or first (that of [CLS])");
     flags.flag("no-normalize", raw_,
-               "keep the length of the vectors; otherwise it is 1, so that products are cosines");
+               "do not scale vectors to length 1, with which their dot products are cosines");
     flags.flag("json", json_, "print a JSON array per line instead of numbers with tabs between them");
   }
 

@@ -38,12 +38,12 @@ const Evaluated& least(const std::vector<Evaluated>& models, const Value& value)
                            [&](const auto& a, const auto& b) { return value(a.cost) < value(b.cost); });
 }
 
-Error in_the_way(const spec::Space& space, const LimitKind& limit, const Evaluated& nearest) {
+Error too_tight(const spec::Space& space, const LimitKind& limit, const Evaluated& nearest) {
   return infeasible_error("search: no model of ", space.name, " fits; the limit on ", limit.name,
                           " is too tight. The nearest: ", describe(nearest, space));
 }
 
-Error all_in_the_way(const spec::Space& space, const Evaluated& smallest) {
+Error all_too_tight(const spec::Space& space, const Evaluated& smallest) {
   return infeasible_error(
       "search: no model of ", space.name,
       " fits, and none would with any one of the limits lifted; loosen them all. The smallest: ",
@@ -77,7 +77,7 @@ Error exceeded_by_smallest(const spec::Space& space, const Limits& limits, const
     }
     if (!alone.admit(smallest.cost)) exceeded.push_back(&limit);
   }
-  return exceeded.size() == 1 ? in_the_way(space, *exceeded[0], smallest) : all_in_the_way(space, smallest);
+  return exceeded.size() == 1 ? too_tight(space, *exceeded[0], smallest) : all_too_tight(space, smallest);
 }
 
 Error explain_infeasible(const SearchProblem& problem, const StrategyEntry& strategy) {
@@ -93,7 +93,7 @@ Error explain_infeasible(const SearchProblem& problem, const StrategyEntry& stra
     SearchProblem lifted = problem;
     limit.lift(lifted.limits);
     const std::vector<Evaluated> found = exact_front(lifted);
-    if (!found.empty()) return in_the_way(space, limit, least(found, limit.cost));
+    if (!found.empty()) return too_tight(space, limit, least(found, limit.cost));
   }
   SearchProblem unlimited = problem;
   unlimited.limits = {};
@@ -101,7 +101,7 @@ Error explain_infeasible(const SearchProblem& problem, const StrategyEntry& stra
   if (found.empty())
     return infeasible_error("search: no model of ", space.name,
                             " has as many parameters as its [limits] ask for");
-  return all_in_the_way(space, least(found, [](const Cost& c) { return c.memory(); }));
+  return all_too_tight(space, least(found, [](const Cost& c) { return c.memory(); }));
 }
 
 }  // namespace heed::search

@@ -258,7 +258,8 @@ void HttpServer::Loop::end_overdue(Clients& clients) {
   while (!clients.empty() && Clock::now() - clients.front().since >= patience_) end(clients.front());
 }
 
-// The library closes the connection when it sees that. Until then it is no longer the one that is next.
+// The library closes the connection when it notices the shutdown. Until then the client goes to the end of
+// its list, so that it is not chosen again.
 void HttpServer::Loop::end(Client& client) {
   shutdown(client.socket, SHUT_RDWR);
   move(client, *client.in);

@@ -39,7 +39,8 @@ TEST_F(Verbs, DescribeCountsAsThePapersDo) {
   }
 }
 
-// At 384 tokens, as in its table of latencies. No task trains their heads yet, so there is no update to plan.
+// At 384 tokens, as in the table of latencies of the PAR paper. heed has no task that trains these heads, so
+// no update is planned.
 TEST_F(Verbs, DescribeCountsEncodersAsThePaperDoes) {
   for (const auto& [recipe, blocks] : {std::pair("bert-base", 70.7), std::pair("par-bert-base", 80.2)}) {
     const Outcome outcome = heed(std::string("describe ") + recipe + " --json");

@@ -6,8 +6,8 @@ Files and numbers ("at") as in cases.py.
 DIR/cases.json:   {"cases": [{"name", "settings": {...},        as Settings below
                               "parameters": {name: at},         exactly those the settings need
                               "segments": [{"tokens": at [B, T], "targets": at [B, T]}, ...],  negative target: not counted
-                                          an encoder's have "padding": at [B, T], 1 where there is no token; "types": at [B, T], where
-                                          tokens have types; "next_sentence": at [B], labels for the head "bert"
+                                          of an encoder also "padding": at [B, T], 1 for padding; "types": at [B, T], if its
+                                          embedding has types; "next_sentence": at [B], labels for the head "bert"
                               "state": {name: at},              optional; blocks.{i}.memory [B, M, D], blocks.{i}.cell [B, D]
                               "gradient_segment": k}]}          optional; the last one if absent
 DIR/answers.json: {"cases": [{"name", "segments": [{"logits": at [B, T, V], "losses": at [B * T], "mean": at [1]}, ...],
